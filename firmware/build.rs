@@ -51,10 +51,11 @@ fn main() {
 fn about(board: &str) -> String {
     let sources = "Cargo.toml app/Cargo.toml app/src boards codec/Cargo.toml codec/src core/Cargo.toml core/src \
                    firmware/.cargo firmware/Cargo.lock firmware/Cargo.toml firmware/boot firmware/build.rs firmware/memory \
-                   firmware/src host-sim/boards/src host-sim/origin/src node/Cargo.toml node/src runner/Cargo.toml runner/src";
+                   firmware/src host-sim/boards/build.rs host-sim/boards/src host-sim/origin/src node/Cargo.toml node/src runner/Cargo.toml runner/src";
     let Origin { commit, changed } = hopwise_origin::of("firmware/", sources);
     let commit = commit.map_or("null".into(), |commit| format!("\"{commit}\""));
-    let features = env::vars().filter_map(|(name, _)| name.strip_prefix("CARGO_FEATURE_").map(str::to_lowercase));
+    let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let features = names.filter_map(|name| name.strip_prefix("CARGO_FEATURE_").map(str::to_lowercase));
     let mut features: Vec<String> = features.map(|name| format!("\"{}\"", name.replace('_', "-"))).collect();
     features.sort();
     let (version, features) = (env::var("CARGO_PKG_VERSION").unwrap(), features.join(","));

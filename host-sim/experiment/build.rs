@@ -3,7 +3,8 @@
 fn main() {
     let origin = hopwise_origin::of(
         "host-sim/experiment/",
-        "core/src emulator/src host-sim/emulate/src host-sim/load/src host-sim/networks/src host-sim/sim/src node/src",
+        "Cargo.lock app/src codec/src core/src emulator/src host-sim/emulate/src host-sim/experiment/src host-sim/language/src host-sim/load/src \
+         host-sim/networks/src host-sim/sim/src host-sim/trace/src node/src",
     );
     let changes = if origin.changed { ", with changes" } else { "" };
     let commit = origin.commit.map_or("unknown".into(), |commit| commit + changes);

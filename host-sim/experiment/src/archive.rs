@@ -1,6 +1,6 @@
 //! An experiment in one file: its plan, the files that it reads, and the data, for another machine to rerun and compare.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
@@ -12,6 +12,8 @@ use crate::Job;
 use crate::folder::FolderError;
 
 const VERSION: u64 = 1;
+/// Options of `emulate` that write files, open ports or run what others wrote.
+const NOT_ARCHIVED: [&str; 5] = ["app", "elf", "gdb", "serial", "trace"];
 
 #[derive(Serialize, Deserialize)]
 pub struct Archive {
@@ -50,13 +52,34 @@ impl Archive {
             files.insert(path.into(), read(path, hopwise_files::MAX_TEXT)?);
         }
         let version = VERSION;
-        Ok(Archive {
+        let archive = Archive {
             version,
             plan,
             files,
             data,
             provenance,
-        })
+        };
+        archive.check(jobs).map(|()| archive)
+    }
+
+    /// Whoever reruns an archive runs what somebody else wrote: jobs may read what is in it, and nothing else; they build no program and write no file.
+    pub fn check(&self, jobs: &[&Job]) -> Result<(), FolderError> {
+        let refused = |what: &str| Err(FolderError::Unfit(format!("the archive {what}")));
+        let mut unread: BTreeSet<&Path> = self.files.keys().map(PathBuf::as_path).collect();
+        unread.remove(self.plan.as_path());
+        for job in jobs {
+            let is_there = |name: &&&str| job.kind == "emulate" && job.options.contains_key(**name);
+            if let Some(name) = NOT_ARCHIVED.iter().find(is_there) {
+                return refused(&format!("cannot have runs with the option {name}"));
+            }
+            for path in job.inputs() {
+                if !unread.remove(path) && !self.files.contains_key(path) && path.exists() {
+                    return refused(&format!("lacks {}", path.display()));
+                }
+            }
+        }
+        let Some(path) = unread.first() else { return Ok(()) };
+        refused(&format!("has {}, which no run reads", path.display()))
     }
 
     pub fn read(path: &Path) -> Result<Self, FolderError> {

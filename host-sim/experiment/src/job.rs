@@ -43,12 +43,13 @@ impl Job {
         format!("hopwise {}", words.collect::<Vec<_>>().join(" "))
     }
 
-    /// The files that it reads: a graph, and those that options name.
+    /// The files that it reads: a graph or a mesh file, and those that options name.
     pub fn inputs(&self) -> impl Iterator<Item = &Path> {
         let option = if self.kind == "emulate" { "elf" } else { "trace" };
-        let graph = self.network.strip_prefix("graph:");
-        let named = ["script", option].map(|name| self.options.get(name)?.as_str());
-        graph.into_iter().chain(named.into_iter().flatten()).map(Path::new)
+        let mesh = Some(self.network.as_str()).filter(|name| name.ends_with(".toml"));
+        let network = self.network.strip_prefix("graph:").or(mesh);
+        let named = ["script", "routes", option].map(|name| self.options.get(name)?.as_str());
+        network.into_iter().chain(named.into_iter().flatten()).map(Path::new)
     }
 
     /// What tells it from other runs of its kind and network, without the seed.

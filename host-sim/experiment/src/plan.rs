@@ -173,7 +173,7 @@ impl Plan {
             let count = axes.iter().try_fold(1, times);
             let most = MAX_RUNS.min(MAX_SETTINGS / axes.len().max(1));
             let count = count
-                .filter(|&count| count + runs.len() <= most)
+                .filter(|count| count.checked_add(runs.len()).is_some_and(|all| all <= most))
                 .ok_or_else(|| BadPlan(format!("these are more than {most} runs of {} settings", axes.len())))?;
             runs.extend((0..count).map(|number| (kind.as_str(), combination(axes, number))));
         }

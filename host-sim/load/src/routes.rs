@@ -80,8 +80,11 @@ impl RouteTable {
             return Err(bad(why));
         }
         let mut text = String::new();
-        let mut file = file.take((nodes * nodes + 1) * MAX_LINE);
-        file.read_to_string(&mut text).map_err(bad)?;
+        let most = (nodes * nodes + 1) * MAX_LINE;
+        file.take(most + 1).read_to_string(&mut text).map_err(bad)?;
+        if text.len() as u64 > most {
+            return Err(bad(format!("it is longer than all routes of {network}")));
+        }
         let mut next: Vec<Node> = (0..nodes * nodes).map(|pair| pair % nodes).collect();
         for (number, line) in (1..).zip(text.lines()).skip(1) {
             let numbers: Option<Vec<u64>> = line.split(',').map(|number| number.trim().parse().ok()).collect();
@@ -100,13 +103,15 @@ impl RouteTable {
             there.ok_or_else(wrong)?;
         }
         for (dest, next) in (0..nodes).zip(next.chunks(nodes as usize)) {
-            let onward = |&here: &Node| (here != dest).then(|| next[here as usize]);
-            let arrives = |here| {
-                let mut route = std::iter::successors(Some(here), onward).take(next.len());
-                route.any(|node| node == dest)
-            };
-            if let Some(here) = (0..nodes).find(|&here| !arrives(here)) {
-                return Err(bad(format!("the routes from node {here} do not lead to node {dest}")));
+            let mut arrives: Vec<bool> = (0..nodes).map(|node| node == dest).collect();
+            for here in 0..nodes {
+                let onward = |&at: &Node| Some(next[at as usize]);
+                let route = std::iter::successors(Some(here), onward).take(next.len());
+                let route: Vec<Node> = route.take_while(|&at| !arrives[at as usize]).collect();
+                if route.len() == next.len() {
+                    return Err(bad(format!("the routes from node {here} do not lead to node {dest}")));
+                }
+                route.iter().for_each(|&at| arrives[at as usize] = true);
             }
         }
         Ok(Self { next })

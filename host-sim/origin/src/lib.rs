@@ -43,7 +43,7 @@ fn look(place: &Path, folder: &str, sources: &str) -> (Origin, Vec<String>) {
     status.extend(sources.iter().map(String::as_str));
     let origin = Origin {
         commit: git(&["rev-parse", "--short=12", "HEAD"]).filter(|_| is_here),
-        changed: is_here && git(&status).is_some_and(|changes| !changes.is_empty()),
+        changed: is_here && git(&status).is_none_or(|changes| !changes.is_empty()),
     };
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|_| is_here);
     // cargo would run the script every time for a path that does not exist.

@@ -126,7 +126,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
 
     fn draw_wait(&mut self) -> Nanos {
         match self.run.traffic {
-            Traffic::BroadcastStorm => 0,
+            Traffic::BroadcastStorm if self.recovery.is_none() => 0,
             _ => self.interval / 2 + self.random.random_range(0..self.interval.max(1)),
         }
     }

@@ -17,7 +17,7 @@ const SECOND: Nanos = 1_000_000_000;
 
 /// All links are up within this: a link that went down again and again waits before it comes up, for 30 s at most.
 const LINKS_WITHIN: Nanos = 35 * SECOND;
-/// Then everything is settled within this, on a wire of 1 Mbaud or more; on slower ones, in so many byte times.
+/// Then everything is settled within this after the last was sent, on a wire of 1 Mbaud or more; on slower ones, in so many byte times.
 const SERVICES_WITHIN: Nanos = 20 * SECOND;
 const SERVICES_WITHIN_BYTES: Nanos = 2_000_000;
 /// Copies of packets that have arrived are gone within this.
@@ -104,6 +104,9 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                 let waiting = recovery.to_send.iter().position(|queue| !queue.is_empty());
                 let open = self.notes.oracle.open_since_restored();
                 let within = SERVICES_WITHIN.max(SERVICES_WITHIN_BYTES * self.world.byte_nanos());
+                // The next is sent after half an interval to one and a half.
+                let within = within.max(2 * self.interval);
+                let took = self.world.now() - recovery.since.max(self.last_sent);
                 match (waiting, open) {
                     (None, None) => Some(Stage::Buffers),
                     _ if took <= within => None,

@@ -84,7 +84,12 @@ impl Reducer {
 
     /// Leaves options out, one by one.
     fn options(&mut self) {
-        let without: [fn(&mut Settings); 16] = [
+        let without: [fn(&mut Settings); 21] = [
+            |run| run.restore = false,
+            |run| run.read_late = None,
+            |run| run.baud = None,
+            |run| run.tap = None,
+            |run| (run.key, run.rogue_has_key) = (None, false),
             |run| run.pull_every = None,
             |run| run.reset_every = None,
             |run| run.detach_host_every = None,

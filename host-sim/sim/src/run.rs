@@ -201,7 +201,7 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
     let world = World::new(run.build.clone());
     let mut oracle = Oracle::new(network, hosts, world.byte_nanos(), *seed, run.packets);
     oracle.distrust(faulty_boards);
-    run.read_late.iter().for_each(|_| oracle.read_late());
+    run.read_late.iter().for_each(|&late| oracle.read_late(late));
     if !taps.is_empty() {
         let cables = taps.iter().filter_map(|&tap| world.cable_at(tap));
         oracle.tapped(cables.flat_map(|cable| world.ends(cable)));
@@ -346,7 +346,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         let quiet_from = self.quiet_from(finished);
         if self.notes.oracle.open() > 0 {
             self.settled_at = None;
-            return now > quiet_from + SETTLES_WITHIN;
+            return now > quiet_from + SETTLES_WITHIN + self.run.read_late.unwrap_or(0);
         }
         let completed = *self.settled_at.get_or_insert(now);
         let wait = if self.calm && self.run.read_late.is_none() {

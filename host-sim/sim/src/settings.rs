@@ -373,8 +373,11 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
         let range = format!("from {} to {} bits a second", BAUDS.start(), BAUDS.end());
         return Err(bad(format!("a wire has {range}, not {baud}")));
     }
-    if !(run.rate > 0.0 && run.rate <= 1e6) {
-        let why = format!("rate is a number of packets a second up to 1000000, not {}", run.rate);
+    if !(1e-6..=1e6).contains(&run.rate) {
+        let why = format!(
+            "rate is a number of packets a second from 0.000001 to 1000000, not {}",
+            run.rate
+        );
         return Err(bad(why));
     }
     if let Some(drift) = drift.filter(|drift| !(0.0..=MAX_DRIFT).contains(drift)) {
@@ -460,7 +463,8 @@ mod tests {
             {"baud": 5} => a wire has from 1200 to 50000000 bits a second, not 5
             {"ber": 1.5} => ber is a chance from 0 to 1, not 1.5
             {"pull-every": "0s"} => pull-every is a time above 0
-            {"rate": 0} => rate is a number of packets a second up to 1000000, not 0
+            {"rate": 0} => rate is a number of packets a second from 0.000001 to 1000000, not 0
+            {"rate": 1e-7} => rate is a number of packets a second from 0.000001 to 1000000, not 0.0000001
             {"events": "1s cut 0.0\u000a2s off 4"} => events, line 2: ring(4): there is no node 4: the network has nodes 0 to 3
             {"events": "1s press 0"} => events, line 1: 'press' cannot happen in a simulation; what can is cut, plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, off, on
             {"traffic": "uniform-with-self"} => a simulation cannot make uniform-with-self traffic; it can make uniform, neighbors, all-to-all, ping-all, permutation, transpose, bit-complement, bit-reverse, shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast, broadcast-storm

@@ -134,6 +134,8 @@ mod tests {
     use super::*;
     use crate::wire::DropReason;
     use crate::wire::{Addressed, Confirmed, Content, Kind, Packet, Query, Request, Undeliverable};
+    use chacha20::XChaCha20;
+    use chacha20::cipher::StreamCipher;
     use std::vec::Vec;
 
     const KEY: Key = Key::new([7; 16]);
@@ -185,6 +187,23 @@ mod tests {
             }
             Cipher::new(&KEY).open(&mut sealed).unwrap();
             assert_eq!(sealed, plain);
+        }
+    }
+
+    /// Texts of several blocks, and of parts of one.
+    #[test]
+    fn the_keystream_is_that_of_xchacha20() {
+        let header = datagram().header;
+        let (first, second) = nonce(&header);
+        let nonce: [u8; 24] = [&first[..], &second[4..]].concat().try_into().unwrap();
+        let cipher = Cipher::new(&KEY);
+        for length in 0..=200 {
+            let mut text = std::vec![0; length];
+            apply(&mut cipher.begin(&header).unwrap().0, &mut text);
+            // The first block is the key of the authenticator.
+            let mut expected = std::vec![0; 64 + length];
+            XChaCha20::new(&cipher.key.into(), &nonce.into()).apply_keystream(&mut expected);
+            assert_eq!(text, expected[64..], "{length} bytes");
         }
     }
 

@@ -69,24 +69,11 @@ fn log(flash: &impl Flash) -> Log {
     Log::read((0..flash.log_records()).map(|place| flash.read_record(place)))
 }
 
-/// Makes the log name the running image.
-fn confirm(flash: &mut impl Flash) -> Result<(), FlashFailed> {
-    let log = log(flash);
-    let own = flash.own_slot();
-    if log.kept == Some(own) {
-        return Ok(());
-    }
-    if log.used < flash.log_records() {
-        return flash.write_record(log.used, &record(own));
-    }
-    // Without a log either image is good: the other one is complete, or absent.
-    flash.erase_log()?;
-    flash.write_record(0, &record(own))
-}
-
 /// The update state of a board.
 #[derive(Clone, Debug)]
 pub struct Update {
+    /// The log as it was at the start, and what has been written into it since.
+    log: Log,
     on_trial: bool,
     stage: Stage,
     plan: Option<UpdatePlan>,
@@ -118,12 +105,15 @@ enum Stage {
 }
 
 impl Update {
-    /// No update so far. The log is read here: it may have thousands of records, too many to read whenever someone asks for the state.
+    /// No update so far. The log is read here: it may have thousands of records, too many to read once neighbors
+    /// wait for this board.
     pub fn new(flash: &impl Flash) -> Self {
         // A partly erased log may still name an image that is not there.
         let has_other = flash.read(0) != [0xff; RECORD];
+        let log = log(flash);
         Update {
-            on_trial: has_other && log(flash).kept == Some(flash.own_slot().other()),
+            log,
+            on_trial: has_other && log.kept == Some(flash.own_slot().other()),
             stage: Stage::Idle,
             plan: None,
             missing: [0; MAX_BLOCKS / 32],
@@ -142,8 +132,39 @@ impl Update {
 
     /// Confirms the running image, on behalf of the host.
     pub fn keep(&mut self, flash: &mut impl Flash) -> Result<(), FlashFailed> {
-        confirm(flash)?;
+        self.confirm(flash)?;
         self.on_trial = false;
+        Ok(())
+    }
+
+    /// Makes the log name the running image, and reads that back.
+    fn confirm(&mut self, flash: &mut impl Flash) -> Result<(), FlashFailed> {
+        let own = flash.own_slot();
+        if self.log.kept == Some(own) {
+            return Ok(());
+        }
+        if self.log.used >= flash.log_records() {
+            // Without a log either image is good: the other one is complete, or absent.
+            self.erase_log(flash)?;
+        }
+        let place = self.log.used;
+        self.log.used += 1;
+        flash.write_record(place, &record(own))?;
+        if flash.read_record(place) != record(own) {
+            return Err(FlashFailed);
+        }
+        self.log.kept = Some(own);
+        Ok(())
+    }
+
+    fn erase_log(&mut self, flash: &mut impl Flash) -> Result<(), FlashFailed> {
+        // Nobody knows what an erase leaves that fails: it is repeated before the next record.
+        self.log = Log {
+            kept: None,
+            used: flash.log_records(),
+        };
+        flash.erase_log()?;
+        self.log = Log::default();
         Ok(())
     }
 
@@ -188,13 +209,14 @@ impl Update {
     pub fn step(&mut self, flash: &mut impl Flash) {
         let length = self.plan.map_or(0, |plan| plan.length as usize);
         let next = match self.stage {
-            Stage::Protecting => confirm(flash).map(|()| Stage::Erasing(0)),
+            Stage::Protecting => self.confirm(flash).map(|()| Stage::Erasing(0)),
             Stage::Erasing(at) => flash.erase_sector(at).map(|next| match next.max(at + 1) {
                 next if next < length => Stage::Erasing(next),
-                _ if has_room(flash) => Stage::Receiving,
+                _ if self.log.used.saturating_add(ROOM) <= flash.log_records() => Stage::Receiving,
                 _ => Stage::Tidying,
             }),
-            Stage::Tidying => tidy(flash).map(|()| Stage::Receiving),
+            // Started over with its last confirmation.
+            Stage::Tidying => (self.erase_log(flash).and_then(|()| self.confirm(flash))).map(|()| Stage::Receiving),
             other => Ok(other),
         };
         self.stage = next.unwrap_or(Stage::Damaged);
@@ -310,14 +332,4 @@ impl Update {
             *bits = if is_missing { *bits | bit } else { *bits & !bit };
         }
     }
-}
-
-fn has_room(flash: &impl Flash) -> bool {
-    log(flash).used.saturating_add(ROOM) <= flash.log_records()
-}
-
-/// Starts a nearly full log over, with its last confirmation.
-fn tidy(flash: &mut impl Flash) -> Result<(), FlashFailed> {
-    flash.erase_log()?;
-    confirm(flash)
 }

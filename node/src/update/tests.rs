@@ -29,6 +29,8 @@ struct Chip {
     log_reads: Cell<usize>,
     running: Slot,
     has_loader: bool,
+    /// A record is written as nothing, and no error says so.
+    loses_records: bool,
     power: Power,
 }
 
@@ -73,6 +75,7 @@ impl Chip {
             log_reads: Cell::new(0),
             running: Slot::First,
             has_loader: true,
+            loses_records: false,
             power: Power::FULL,
         }
     }
@@ -153,6 +156,7 @@ impl Flash for Chip {
     }
 
     fn write_record(&mut self, place: usize, record: &[u8; RECORD]) -> Result<(), FlashFailed> {
+        let record = if self.loses_records { &[0xff; RECORD] } else { record };
         self.power.program(&mut self.log, place * RECORD, record)
     }
 
@@ -230,9 +234,24 @@ fn what_a_board_cannot_run_is_refused() {
     assert_eq!(Update::new(&without).begin(good, &without), CommandResult::NoLoader);
 }
 
-/// The log of an H743 has 4,096 records: a board that read them for each question was taken for dead by its neighbors.
+/// A host that is told that an image is kept relies on it.
 #[test]
-fn a_question_reads_no_log() {
+fn an_image_is_not_kept_if_its_record_cannot_be_read() {
+    let mut chip = Chip::new();
+    chip.update(2, false);
+    let mut update = Update::new(&chip);
+    chip.loses_records = true;
+    assert_eq!(update.keep(&mut chip), Err(FlashFailed));
+    assert!(update.state(&chip).on_trial);
+    chip.loses_records = false;
+    assert_eq!(update.keep(&mut chip), Ok(()));
+    assert!(!update.state(&chip).on_trial);
+    assert_eq!(chip.boot(None), 2);
+}
+
+/// The log of an H743 has 4,096 records: a board that read them all while it works was taken for dead by its neighbors.
+#[test]
+fn the_log_is_read_only_at_the_start() {
     let mut chip = Chip::new();
     chip.update(2, false);
     let update = Update::new(&chip);
@@ -243,6 +262,8 @@ fn a_question_reads_no_log() {
         CommandResult::OnTrial
     );
     assert_eq!(chip.log_reads.get(), reads);
+    assert_eq!(update.clone().keep(&mut chip), Ok(()));
+    assert_eq!(chip.log_reads.get(), reads + 1, "what was written");
 }
 
 fn receiving(plan: UpdatePlan, chip: &mut Chip) -> Update {

@@ -150,7 +150,11 @@ fn verify(path: &Path, kinds: &[&dyn Kind]) -> Result<Outcome, CliError> {
     let scratch = tempfile::tempdir()?;
     let plan = archive.unpack(scratch.path())?;
     let (jobs, infeasible) = jobs(&plan, kinds)?;
-    let folder = Folder::create(&scratch.path().join("jobs"), jobs, kinds, false)?;
+    let others = infeasible.iter().map(|one| &one.job);
+    archive.check(&jobs.iter().chain(others).collect::<Vec<_>>())?;
+    // Results that an archive brings are not taken for results from here.
+    let results = tempfile::tempdir()?;
+    let folder = Folder::create(results.path(), jobs, kinds, false)?;
     work(&folder, &folder.share(Share::ALL))?;
     let found = folder.findings()?;
     let data = results::csv(&found, &infeasible).map_err(CliError::output)?;

@@ -98,7 +98,9 @@ impl Counts {
             self.owes = within_limits.then_some(*packet);
             self.gave_up.rotate_left(1);
             self.gave_up[REPORTS_AT_ONCE - 1] = at;
-            self.reports.push(at);
+            // A node keeps its own confirmed packets, and tries again.
+            let is_kept = packet.kind == Kind::Confirmed && packet.source == u64::from(board);
+            self.reports.extend((!is_kept).then_some(at));
         }
     }
 }
@@ -249,7 +251,14 @@ impl Ledger {
                 };
                 taken.remove(place);
             }
-            Event::Delivered { .. } => self.counts.get_mut(board as usize)?.delivered += 1,
+            Event::Delivered { packet, .. } => {
+                let counts = self.counts.get_mut(board as usize)?;
+                counts.delivered += 1;
+                // It told itself.
+                if is_own_report(board, &packet) {
+                    counts.reports.pop();
+                }
+            }
             Event::Accepted { packet, .. } => {
                 let links = match packet.kind {
                     Kind::Flooded => self.links(board),

@@ -66,7 +66,7 @@ pub struct Oracle {
     network: Network,
     nodes: u32,
     /// Applications read their messages late.
-    reads_late: bool,
+    read_late: Nanos,
     /// Boards with a host, in their order.
     hosts: Vec<Node>,
     seed: u64,
@@ -110,7 +110,7 @@ impl Oracle {
             asked: vec![None; nodes as usize],
             network: *network,
             nodes,
-            reads_late: false,
+            read_late: 0,
             hosts: hosts.to_vec(),
             seed,
             tally: Tally::default(),
@@ -153,13 +153,14 @@ impl Oracle {
         self.tapped = true;
     }
 
-    pub(super) fn all_are_honest(&self) -> bool {
-        self.faulty_boards.is_empty() && !self.tapped
+    /// Whether nobody can have disturbed a packet.
+    pub(super) fn all_are_honest(&self, number: u32) -> bool {
+        self.is_after_restoration(number) || self.faulty_boards.is_empty() && !self.tapped
     }
 
-    /// Messages are read late: an inbox may be full, and a confirmed packet is read after its sender knows that it has arrived.
-    pub fn read_late(&mut self) {
-        self.reads_late = true;
+    /// Messages are read up to this late: an inbox may be full, and a confirmed packet is read after its sender knows that it has arrived.
+    pub fn read_late(&mut self, late: Nanos) {
+        self.read_late = late;
     }
 
     /// The port of the next packet, which its receiver must see.
@@ -360,7 +361,7 @@ impl Oracle {
             query,
             source: u64::from(node),
             dest: u64::from(record.dest),
-            faulty_boards: !self.all_are_honest(),
+            faulty_boards: !self.all_are_honest(number),
         };
         let links = self.ledger.links(record.dest);
         let from = u64::from(record.dest) == source && record.service == Service::Query(query);
@@ -405,11 +406,12 @@ impl Oracle {
     fn check_time(&mut self, at: Nanos, node: u32, number: u32) {
         let record = &self.records[number as usize];
         let (sent_at, source) = (record.sent_at, record.source);
-        let took = at - sent_at;
+        let took = (at - sent_at).saturating_sub(self.read_late);
         // A faulty node may send what it has kept whenever it likes, and its destination cannot tell when the packet was sent.
-        let too_late = took > record.service.longest() && !self.replayers;
+        let replayed = self.replayers && !self.is_after_restoration(number);
+        let too_late = took > record.service.longest() && !replayed;
         let calm =
-            self.all_are_honest() && !record.parts.has_bad_wires && self.history.exception(sent_at, at).is_none();
+            self.all_are_honest(number) && !record.parts.has_bad_wires && self.history.exception(sent_at, at).is_none();
         // A confirmed packet may have to look for its path more than once where cables are missing.
         let tardy = record.service != Service::Confirmed && took > self.soon;
         if too_late || tardy && calm {
@@ -429,7 +431,7 @@ impl Oracle {
             return;
         }
         let later = *latest;
-        if self.all_are_honest() && !bad_wires && !self.history.may_overtake(sent_at, at) {
+        if self.all_are_honest(number) && !bad_wires && !self.history.may_overtake(sent_at, at) {
             let what = format!("packet {number} of node {source} arrived after packet {later}, which was sent later");
             self.broken(at, node, Broken::Order, what);
         }
@@ -450,7 +452,7 @@ impl Oracle {
         let record = &mut self.records[number as usize];
         record.outcome = Some(outcome);
         if outcome == Outcome::Delivered {
-            if record.deliveries == 0 && self.reads_late {
+            if record.deliveries == 0 && self.read_late > 0 {
                 // It is in the inbox, and open until it is read.
                 return;
             }
@@ -560,8 +562,8 @@ impl Oracle {
             self.owed.pop_front();
             let record = &self.records[number as usize];
             let parts = &record.parts;
-            let could_come = parts.join(by, record.source) && !parts.has_bad_wires && !self.reads_late;
-            let is_calm = self.all_are_honest() && self.history.exception(record.sent_at, until).is_none();
+            let could_come = parts.join(by, record.source) && !parts.has_bad_wires && self.read_late == 0;
+            let is_calm = self.all_are_honest(number) && self.history.exception(record.sent_at, until).is_none();
             if !record.closed && could_come && is_calm {
                 let source = record.source;
                 let what = format!("node {by} gave up packet {number} of node {source}, which was never told");

@@ -10,8 +10,7 @@ impl Oracle {
     pub(super) fn exception(&self, number: u32) -> Option<Exception> {
         let record = &self.records[number as usize];
         if self.is_after_restoration(number) {
-            // A liar may have used up its number.
-            return (self.liars && record.twin).then_some(Exception::FaultyNode);
+            return None;
         }
         if record.interrupted || record.outcome == Some(Outcome::Interrupted) {
             return Some(Exception::Restarted);
@@ -33,15 +32,16 @@ impl Oracle {
             .or_else(|| self.needs_bad_wire(record).then_some(Exception::Noisy))
             // Behind a bad wire answers pile up, and a node that has too many of them says so.
             .or_else(|| (record.busy && bad_wires).then_some(Exception::Busy))
-            .or_else(|| (record.unread && self.reads_late).then_some(Exception::Unread))
-            .or_else(|| self.may_be_spoilt(record).then_some(Exception::FaultyNode))
+            .or_else(|| (record.unread && self.read_late > 0).then_some(Exception::Unread))
+            .or_else(|| self.may_be_spoilt(number).then_some(Exception::FaultyNode))
     }
 
     /// Whether a faulty node may have kept a packet from arriving: a confirmed one only by its ID, which a liar guesses.
-    fn may_be_spoilt(&self, record: &Record) -> bool {
+    fn may_be_spoilt(&self, number: u32) -> bool {
+        let record = &self.records[number as usize];
         match record.service {
             Service::Confirmed => self.liars || record.swallowed && self.faulty_boards.contains(&record.dest),
-            _ => !self.all_are_honest(),
+            _ => !self.all_are_honest(number),
         }
     }
 

@@ -109,6 +109,9 @@ impl<C: SimSizes> World<C> {
 
     /// What a break has touched until its end arrives as zeros, with the byte that is under way.
     pub(super) fn release(&mut self, cable: u32, side: usize, watcher: &mut impl Watcher) {
+        if self.cables[cable as usize].directions[1 - side].low_until == 0 {
+            return; // It was restored meanwhile.
+        }
         let from = self.cables[cable as usize].ends[1 - side];
         if self.is_sending(from) {
             let touched = self.passed(from) + 1;
@@ -187,6 +190,10 @@ impl<C: SimSizes> World<C> {
                 self.set_stuck(laid, false, watcher);
                 self.set_noise(laid, None, false, watcher);
             }
+            for direction in &mut self.cables[cable].directions {
+                (direction.low_until, direction.long_break) = (0, false);
+            }
+            self.changes += 1;
             self.cables[cable].tap = None;
             self.plug(cable as u32, true, watcher);
         }

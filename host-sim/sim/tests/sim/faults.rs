@@ -343,10 +343,21 @@ fn after_the_last_fault_everything_works_again() {
             "--key word+encrypt --tap 0.0,3.1 --rogue 5:lie --rogue-has-key --ber 1e-4",
         ),
         ("mesh(3,3)", "--events '1s off all' --baud 115200"),
+        ("ring(4)", "--events '1s break 0.0 60s'"),
     ] {
         let settings = on(&format!("{network} --mixed --for 3s --rate 20 {more} --restore"));
         let account = run(&settings);
         let plain = run(&also(settings.clone(), "--restore false"));
         assert!(account.tally.sent >= plain.tally.sent + 9, "{}", settings.command());
     }
+    // Many boards take long to send, and a storm is over by then.
+    run(&on("torus(32,32) --packets 100 --restore"));
+    run(&on("star(6) --traffic broadcast-storm --for 1s --restore"));
+}
+
+/// A message that waits to be read has arrived.
+#[test]
+fn what_is_read_late_has_not_come_late() {
+    run(&on("ring(5) --packets 100 --read-late 2s"));
+    run(&on("ring(5) --packets 20 --confirmed --read-late 90s"));
 }
