@@ -528,9 +528,11 @@ impl Oracle {
         }
         // The response to a request that cannot be brought back, too.
         if let Some(&number) = self.ids.get(packet) {
-            self.records[number as usize].busy |= reason == DropReason::Busy && packet.kind == Kind::Request;
-            self.records[number as usize].unread |= reason == DropReason::InboxFull;
-            self.records[number as usize].twin |= reason == DropReason::Duplicate;
+            let record = &mut self.records[number as usize];
+            record.busy |= reason == DropReason::Busy && packet.kind == Kind::Request;
+            record.unread |= reason == DropReason::InboxFull;
+            let is_end = record.service == Service::Broadcast || [record.source, record.dest].contains(&node);
+            record.twin |= reason == DropReason::Duplicate && is_end;
             let owed = self.ledger.owes_report(node, packet);
             self.explain(at, node, number, reason.name(), owed);
         }

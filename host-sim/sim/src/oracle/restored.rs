@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::Oracle;
+use super::record::Record;
 use crate::wire::Nanos;
 
 /// A node that restarted less than 20 ms ago may answer that it cannot know whether it has had a confirmed packet before.
@@ -32,7 +33,9 @@ impl Oracle {
     /// The source of the first packet sent since then that is not completed, and which packet that is.
     pub fn open_since_restored(&self) -> Option<(u32, String)> {
         let mut since = (self.restored_from?..).zip(self.records.get(self.restored_from? as usize..)?);
-        let (number, record) = since.find(|(_, record)| !record.closed)?;
+        // A liar may have used up its number.
+        let is_done = |record: &Record| record.closed || record.twin && self.liars;
+        let (number, record) = since.find(|(_, record)| !is_done(record))?;
         let (service, dest) = (record.service.name(), record.dest);
         let what = format!("packet {number} ({service} to node {dest}) is still under way");
         Some((record.source, what))

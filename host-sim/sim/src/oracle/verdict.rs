@@ -10,7 +10,8 @@ impl Oracle {
     pub(super) fn exception(&self, number: u32) -> Option<Exception> {
         let record = &self.records[number as usize];
         if self.is_after_restoration(number) {
-            return None;
+            // A liar may have used up its number.
+            return (self.liars && record.twin).then_some(Exception::FaultyNode);
         }
         if record.interrupted || record.outcome == Some(Outcome::Interrupted) {
             return Some(Exception::Restarted);

@@ -351,7 +351,7 @@ fn after_the_last_fault_everything_works_again() {
         assert!(account.tally.sent >= plain.tally.sent + 9, "{}", settings.command());
     }
     // Many boards take long to send, and a storm is over by then.
-    run(&on("torus(32,32) --packets 100 --restore"));
+    run(&on("torus(16,32) --packets 100 --restore"));
     run(&on("star(6) --traffic broadcast-storm --for 1s --restore"));
 }
 
