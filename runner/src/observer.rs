@@ -28,6 +28,7 @@ impl BoardObserver {
 }
 
 impl Observer for BoardObserver {
+    #[cfg_attr(not(feature = "defmt"), allow(clippy::if_same_then_else, reason = "without a log"))]
     fn note(&mut self, event: Event) {
         let wanted = match event {
             Event::Clock { .. } => true,

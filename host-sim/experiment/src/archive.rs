@@ -21,7 +21,7 @@ pub struct Archive {
     plan: PathBuf,
     /// The plan and what it reads.
     files: BTreeMap<PathBuf, String>,
-    data: String,
+    pub data: String,
     pub provenance: Value,
 }
 
@@ -40,7 +40,8 @@ fn read(path: &Path, most: u64) -> Result<String, FolderError> {
 }
 
 impl Archive {
-    pub fn new(plan: &Path, jobs: &[&Job], provenance: Value, data: String) -> Result<Self, FolderError> {
+    /// Of what is to be run, without its results.
+    pub fn new(plan: &Path, jobs: &[&Job]) -> Result<Self, FolderError> {
         let text = read(plan, hopwise_files::MAX_TEXT)?;
         let outside = plan.file_name().filter(|_| !is_inside(plan));
         let plan = outside.map_or(plan, Path::new).to_path_buf();
@@ -56,8 +57,8 @@ impl Archive {
             version,
             plan,
             files,
-            data,
-            provenance,
+            data: String::new(),
+            provenance: Value::Null,
         };
         archive.check(jobs).map(|()| archive)
     }

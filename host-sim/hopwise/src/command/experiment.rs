@@ -96,6 +96,9 @@ pub(super) fn run(args: &ExperimentArgs, repository: &RepositoryArg) -> Result<O
     };
     args.archive.as_deref().map_or(Ok(()), check_new)?;
     let (jobs, infeasible) = jobs(file, &kinds)?;
+    let all: Vec<&Job> = jobs.iter().chain(infeasible.iter().map(|one| &one.job)).collect();
+    let archive = (args.archive.as_ref()).map(|path| Archive::new(file, &all).map(|archive| (path, archive)));
+    let archive = archive.transpose()?;
     if let Some(Infeasible { job, reason }) = infeasible.first() {
         let (count, all, command) = (infeasible.len(), infeasible.len() + jobs.len(), job.command());
         let sentence = format!("hopwise: {count} of {all} runs are n/a, such as {command}: {reason}");
@@ -120,10 +123,8 @@ pub(super) fn run(args: &ExperimentArgs, repository: &RepositoryArg) -> Result<O
     let seeds: BTreeSet<u64> = folder.jobs.iter().map(|job| job.seed).collect();
     let command = format!("hopwise {}", words.join(" "));
     results.provenance = json!({ "command": command, "seeds": seeds, "made_by": folder.origins()? });
-    if let Some(path) = &args.archive {
-        let others = infeasible.iter().map(|one| &one.job);
-        let jobs: Vec<&Job> = folder.jobs.iter().chain(others).collect();
-        let archive = Archive::new(file, &jobs, results.provenance.clone(), data.clone())?;
+    if let Some((path, mut archive)) = archive {
+        (archive.provenance, archive.data) = (results.provenance.clone(), data.clone());
         create_file(path, &pretty(&archive)?)?;
     }
     results.infeasible = infeasible;
