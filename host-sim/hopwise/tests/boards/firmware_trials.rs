@@ -211,6 +211,6 @@ fn what_programs_cost() {
     assert_eq!(failed, 0);
     assert!(ratio <= 1.5, "{ratio}");
     // A tenth more than they take.
-    assert!(send <= 6_060 && receive <= 5_290, "send {send}, receive {receive}");
-    assert!(ask <= 14_320 && response <= 13_180, "ask {ask}, answer {response}");
+    assert!(send <= 5_240 && receive <= 5_150, "send {send}, receive {receive}");
+    assert!(ask <= 13_170 && response <= 12_890, "ask {ask}, answer {response}");
 }
