@@ -326,6 +326,8 @@ fn check(
     // The packets of a program are in the accounts as well.
     if args.app.is_none() && goes_on() {
         check_broadcasts(&mut hosts, network.nodes(), mesh.keys.is_some(), &mut report);
+        // A node has its last reply until the host has acknowledged that.
+        hosts.idle(LOOK)?;
         check_accounts(&mut hosts, network.nodes(), &mut report);
     }
     if !goes_on() {

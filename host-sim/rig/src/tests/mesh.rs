@@ -140,7 +140,7 @@ fn cables_and_hosts_have_rates_of_their_own() {
     let nodes = "[[node]]\naddress = 0\nprobe = \"emulated\"\n[[node]]\naddress = 3\nprobe = \"AB\"\n";
     let adapter = text(&format!("{nodes}[[cable]]\nat = \"3.0\"\nserial = \"/dev/ttyUSB0\"\n"));
     assert_eq!(changes(&adapter, 0), ([true, false, true], 1_000_000));
-    let slower = format!("{adapter}[[cable]]\nat = \"1.1\"\nbaud = 230400\n");
+    let slower = format!("{adapter}[[cable]]\nat = \"1.0\"\nbaud = 230400\n");
     assert_eq!(changes(&slower, 0), ([true, false, true], 230_400));
     let rate = |port| Mesh::parse(&slower).unwrap().rate(NodePort { node: 0, port });
     assert_eq!((rate(0), rate(1)), (1_000_000, 230_400));
