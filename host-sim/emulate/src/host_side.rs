@@ -17,8 +17,6 @@ pub enum CannotOpenPort {
     NoSuchThing,
     #[error("cannot make a terminal: {0}")]
     Terminal(std::io::Error),
-    #[error("cannot open {path}: {error}")]
-    Serial { path: String, error: std::io::Error },
 }
 
 #[cfg(unix)]
@@ -28,12 +26,19 @@ mod unix {
     use std::os::unix::fs::OpenOptionsExt;
     use std::os::unix::net::{UnixListener, UnixStream};
     use std::path::PathBuf;
+    use std::time::{Duration, Instant};
 
     use hopwise_host::terminal::open_terminal;
     use rustix::fs::{OFlags, fcntl_setfl};
     use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
     use super::{CannotOpenPort, Path};
+
+    /// Time between two attempts to open a serial port.
+    const RETRY: Duration = Duration::from_millis(100);
+
+    /// Writes to a serial port of this machine, and reads, while it is there.
+    type Pass = dyn FnMut(&[u8], &mut [u8]) -> usize + Send;
 
     pub(crate) enum HostSide {
         Socket {
@@ -42,6 +47,7 @@ mod unix {
             path: PathBuf,
         },
         Terminal(File),
+        Serial(Box<Pass>),
     }
 
     impl HostSide {
@@ -66,27 +72,21 @@ mod unix {
             Ok((host, path.display().to_string()))
         }
 
-        /// Opens a serial port of this machine, to a real board.
-        pub(crate) fn serial(path: &Path, baud: u32) -> Result<Self, CannotOpenPort> {
-            let failed = |error| CannotOpenPort::Serial {
-                path: path.display().to_string(),
-                error,
-            };
-            let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-            let file = File::options()
-                .read(true)
-                .write(true)
-                .custom_flags(flags.bits() as i32)
-                .open(path);
-            let file = file.map_err(failed)?;
-            let raw = || {
-                let mut settings = tcgetattr(&file)?;
-                settings.make_raw();
-                settings.set_speed(baud)?;
-                tcsetattr(&file, OptionalActions::Now, &settings)
-            };
-            raw().map_err(|error| failed(error.into()))?;
-            Ok(HostSide::Terminal(file))
+        /// A serial port of this machine, to a real board.
+        pub(crate) fn serial(path: &Path, baud: u32, say: fn(&str)) -> Result<Self, CannotOpenPort> {
+            let (path, mut file, mut tried) = (path.to_path_buf(), None, Instant::now());
+            Ok(HostSide::Serial(Box::new(move |out, room| {
+                if file.is_none() && tried.elapsed() >= RETRY {
+                    (file, tried) = (open_serial(&path, baud).ok(), Instant::now());
+                }
+                let Some(port) = &mut file else { return 0 };
+                let received = pass(port, out, room);
+                if received.is_none() {
+                    file = None;
+                    say(&format!("{} is gone until it is plugged in again", path.display()));
+                }
+                received.unwrap_or(0)
+            })))
         }
 
         /// Writes what there is, and reads what there is and has room.
@@ -105,6 +105,7 @@ mod unix {
                     received.unwrap_or(0)
                 }
                 HostSide::Terminal(terminal) => pass(terminal, out, room).unwrap_or(0),
+                HostSide::Serial(pass) => pass(out, room),
             }
         }
     }
@@ -116,6 +117,16 @@ mod unix {
                 let _ = std::fs::remove_file(path);
             }
         }
+    }
+
+    fn open_serial(path: &Path, baud: u32) -> std::io::Result<File> {
+        let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
+        let file = File::options().read(true).write(true).custom_flags(flags).open(path)?;
+        let mut settings = tcgetattr(&file)?;
+        settings.make_raw();
+        settings.set_speed(baud)?;
+        tcsetattr(&file, OptionalActions::Now, &settings)?;
+        Ok(file)
     }
 
     /// `None` if the other end has gone.
@@ -149,7 +160,7 @@ impl HostSide {
         Err(CannotOpenPort::NoSuchThing)
     }
 
-    pub(crate) fn serial(_: &Path, _: u32) -> Result<Self, CannotOpenPort> {
+    pub(crate) fn serial(_: &Path, _: u32, _: fn(&str)) -> Result<Self, CannotOpenPort> {
         Err(CannotOpenPort::NoSuchThing)
     }
 

@@ -32,20 +32,33 @@ pub(crate) fn linked(image: &Image) -> Result<Linked, BadPackage> {
         return Err(BadPackage::NoUpdate);
     };
     let slot = if own > other { Slot::Second } else { Slot::First };
-    Ok(Linked::new(board(image)?, slot, in_slot(image, own).to_vec()))
+    Ok(Linked::new(board(image)?, slot, in_slot(image, own)?.to_vec()))
 }
 
 /// What an image puts into the slot at `own`. Something else may come behind that in the flash: on an H7 the boot loader's log does.
-fn in_slot(image: &Image, own: u32) -> &[u8] {
+fn in_slot(image: &Image, own: u32) -> Result<&[u8], BadPackage> {
+    let offset = own.checked_sub(FLASH).ok_or(BadPackage::NoUpdate)?;
     let others = ["_other_image", "_boot_log", "_configuration_slots"];
     let behind = others.iter().filter_map(|name| image.address_of(name));
     let behind = behind.filter(|place| *place > own).min();
-    let bytes = image.bytes().get((own - FLASH) as usize..).unwrap_or_default();
-    match behind.and_then(|place| bytes.get(..(place - own) as usize)) {
+    let bytes = image.bytes().get(offset as usize..).unwrap_or_default();
+    Ok(match behind.and_then(|place| bytes.get(..(place - own) as usize)) {
         Some(slot) => {
             let used = slot.iter().rposition(|byte| *byte != 0xff);
             &slot[..used.map_or(0, |last| last + 1)]
         }
         None => bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_in_the_flash() {
+        let image = Image::from_bytes(vec![0; 8]);
+        assert_eq!(in_slot(&image, FLASH + 4).unwrap(), [0; 4]);
+        assert!(in_slot(&image, FLASH - 4).is_err());
     }
 }

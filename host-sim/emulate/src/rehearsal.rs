@@ -10,6 +10,7 @@ use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::image::{FLASH, Image};
 use hopwise_emulator::time::{MILLISECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Board, Port, Script, World};
+use hopwise_host::random_bytes;
 use hopwise_language::script::PortName;
 use hopwise_rig::mesh::{Mesh, NodeKind, NodePort, is_same_probe};
 use hopwise_rig::plan::WiringPlan;
@@ -94,8 +95,9 @@ impl Rehearsal {
 
     /// The emulated boards of a mesh whose other nodes live elsewhere, switched on. Cables that lead there have sockets in a folder, by their numbers
     /// in the plan, or are at the serial ports that the mesh file names.
-    pub fn among_others(mesh: Mesh, programs: &[Program], folder: &Path, seed: u64) -> Result<Self, CannotEmulate> {
-        let other = |error: &dyn Error| CannotEmulate::Other(error.to_string());
+    pub fn among_others(mesh: Mesh, programs: &[Program], folder: &Path, say: fn(&str)) -> Done<Self> {
+        // The nodes elsewhere may live on: what is sent to them must not be as it was the last time.
+        let seed = u128::from_le_bytes(random_bytes()?) as u64;
         let mut bench = Rehearsal::new(mesh, programs, true, seed)?;
         let mesh = &bench.mesh;
         let is_here = |end: NodePort| mesh.node_kind(end.node) == NodeKind::Emulated;
@@ -115,10 +117,10 @@ impl Rehearsal {
                 // That of an earlier run, which was killed.
                 let _ = std::fs::remove_file(&socket);
                 let outlet = match mesh.serial(here) {
-                    Some(path) => OpenPort::wired(port, path, mesh.rate(here)),
+                    Some(path) => OpenPort::wired(port, path, mesh.rate(here), say),
                     None => OpenPort::open(port, Some(&socket)),
                 };
-                bench.outlets.push(outlet.map_err(|error| other(&error))?);
+                bench.outlets.push(outlet?);
             }
         }
         let here: Vec<u64> = mesh
@@ -126,7 +128,7 @@ impl Rehearsal {
             .filter(|node| mesh.node_kind(*node) == NodeKind::Emulated)
             .collect();
         for node in here {
-            bench.plug_usb(node as usize, "in").map_err(|error| other(&*error))?;
+            bench.plug_usb(node as usize, "in")?;
         }
         Ok(bench)
     }

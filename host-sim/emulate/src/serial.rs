@@ -53,9 +53,9 @@ impl OpenPort {
         Ok(OpenPort { port, host, path })
     }
 
-    /// Opens a serial port of this machine that a port is wired to.
-    pub fn wired(port: Port, path: &Path, baud: u32) -> Result<Self, CannotOpenPort> {
-        let host = HostSide::serial(path, baud)?;
+    /// A serial port of this machine that a port is wired to, opened whenever it is there.
+    pub fn wired(port: Port, path: &Path, baud: u32, say: fn(&str)) -> Result<Self, CannotOpenPort> {
+        let host = HostSide::serial(path, baud, say)?;
         let path = path.display().to_string();
         Ok(OpenPort { port, host, path })
     }

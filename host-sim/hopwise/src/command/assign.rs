@@ -38,6 +38,11 @@ pub(super) fn run(args: &AssignArgs) -> Result<Outcome, CliError> {
             "all boards of this mesh are emulated: there are no probes to assign",
         ));
     }
+    if mesh.is_mixed() {
+        return Err(CliError::new(
+            "the nodes of this mesh without a probe are processes: write the probes of real boards into the mesh file, `probe-rs list` shows their numbers",
+        ));
+    }
     let program = Program::find(&args.probe_rs)?;
     let stop = stop_on_ctrl_c()?;
     let mut said = None;

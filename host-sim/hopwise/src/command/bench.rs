@@ -13,6 +13,7 @@ use hopwise_emulate::setup::Program;
 use hopwise_emulator::image::Image;
 use hopwise_rig::bench::{Bench, VARIABLE};
 use hopwise_rig::board_log::LogFormat;
+use hopwise_rig::boards::BoardKind;
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::probe_rs::OLDEST;
 
@@ -58,7 +59,7 @@ pub(super) fn run(args: &BenchArgs, repository: &RepositoryArg) -> Result<Outcom
         ));
     }
     let programs = match args.flashed {
-        true => programs(&mesh, None, repository)?,
+        true => programs(&mesh, &mesh.kinds(), None, repository)?,
         false => Vec::new(),
     };
     let boards = mesh.nodes();
@@ -80,20 +81,23 @@ pub(super) fn run(args: &BenchArgs, repository: &RepositoryArg) -> Result<Outcom
     }
 }
 
-/// What is flashed into boards of every kind that a mesh has: Hopwise's own image or a program, and the boot loader.
-pub(super) fn programs(mesh: &Mesh, app: Option<&Path>, repository: &RepositoryArg) -> Result<Vec<Program>, CliError> {
+/// What is flashed into boards of these kinds: Hopwise's own image or a program, and the boot loader.
+pub(super) fn programs(
+    mesh: &Mesh,
+    kinds: &[&BoardKind],
+    app: Option<&Path>,
+    repository: &RepositoryArg,
+) -> Result<Vec<Program>, CliError> {
     let mut programs = Vec::new();
-    for kind in mesh.kinds() {
+    for kind in kinds {
+        // The boot loader is built with it.
+        let own = repository.elf(None, kind.name)?;
         let elf = match app {
             Some(app) => app::elf(app, kind.name, &mesh.network, say)?,
-            None => repository.elf(None, kind.name)?,
+            None => own,
         };
-        programs.push(Program {
-            kind: rig::board(kind.name)?,
-            image: Firmware::load(&elf)?
-                .with_loader(&repository.loader_path(kind.name)?)?
-                .image,
-        });
+        let firmware = Firmware::load(&elf)?.with_loader(&repository.loader_path(kind.name)?)?;
+        programs.push(Program::new(rig::board(kind.name)?, firmware.image));
     }
     Ok(programs)
 }

@@ -71,6 +71,11 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
     if mesh.is_emulated() {
         return flash_emulated(args, repository, &mesh, &nodes);
     }
+    if nodes.is_empty() {
+        return Err(CliError::new(
+            "no node of this mesh is a real board: `hopwise mesh run` starts the others",
+        ));
+    }
     let kind = one_kind(
         nodes.iter().map(|node| mesh.kind_of(*node)),
         "flash those of one kind at a time, with --only",

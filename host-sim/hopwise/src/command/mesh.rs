@@ -27,7 +27,7 @@ enum MeshCommand {
     Key(KeyArgs),
     /// Writes into a mesh file which board is which node, as you plug in one board after the other
     Assign(assign::AssignArgs),
-    /// Runs all nodes of a mesh as processes of this machine, and those again that end, or some as emulated boards beside real ones
+    /// Runs every node of a mesh as a process on this machine and restarts those that exit; some nodes can be emulated or real boards
     Run(WithFirmware<mesh_run::RunArgs>),
 }
 

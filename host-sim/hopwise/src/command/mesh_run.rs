@@ -1,8 +1,9 @@
 //! `hopwise mesh run`
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use clap::Args;
 use hopwise_emulate::app;
 use hopwise_emulate::rehearsal::Rehearsal;
 use hopwise_host::mesh_check::{CheckReport, check_accounts, check_broadcasts, check_pairs, links_expected, links_up};
+use hopwise_host::serial_line::{PortFault, SerialLine};
 use hopwise_rig::mesh::{Mesh, NodeKind};
 use hopwise_rig::plan::WiringPlan;
 use hopwise_rig::ports::{VARIABLE, of_probe};
@@ -33,8 +35,8 @@ const SPELL: Duration = Duration::from_secs(5);
 
 #[derive(Args)]
 #[command(after_help = "\
-Every node is a process. But if the mesh file says `probe = \"process\"` or `\"emulated\"` of any node, those that it says emulated of are emulated
-boards, and those with a probe are real ones. Each has a terminal for hosts, a serial port to other commands: `hopwise check`, `ping`, `listen`, ...")]
+Every node is a process, unless the mesh file gives any node `probe = \"process\"` or `\"emulated\"`. Then nodes marked emulated are emulated
+boards, and nodes with a probe number are real boards. Each has a terminal for hosts, a serial port to other commands: `hopwise check`, `ping`, ...")]
 pub(super) struct RunArgs {
     #[command(flatten)]
     mesh: MeshArg,
@@ -73,6 +75,7 @@ struct Node {
 }
 
 /// All processes of a mesh. They end with it.
+#[derive(Default)]
 struct Processes {
     nodes: Vec<(u64, Node)>,
     restarts: usize,
@@ -92,39 +95,39 @@ impl Processes {
     fn start(mesh: &Mesh, path: &Path, folder: &Path, app: Option<&Path>) -> Result<Self, CliError> {
         let program = std::env::current_exe()?;
         let plan = WiringPlan::new(mesh);
-        let mut nodes = Processes {
-            nodes: Vec::new(),
-            restarts: 0,
-        };
+        let mut nodes = Processes::default();
         for node in mesh.nodes().filter(|node| kind(mesh, *node) == NodeKind::Process) {
             let mut command = Command::new(&program);
             command.arg("node").arg(path).arg(node.to_string()).arg("--until-eof");
-            command.args(["--baud", &mesh.baud.to_string()]);
-            command
-                .arg("--host")
-                .arg(format!("pty:{}", terminal(folder, node).display()));
+            let host = format!("pty:{}", terminal(folder, node).display());
+            command.args(["--host", &host]);
             command.args(app.iter().flat_map(|app| [Path::new("--app"), app]));
+            let mut baud = None;
             for cable in &plan.cables {
                 for end in [cable.from, cable.to].iter().filter(|end| end.node == node) {
                     let end = end.node_port();
                     let socket = || format!("unix:{}", folder.join(format!("cable-{}", cable.number)).display());
                     let place = mesh.serial(end).map_or_else(socket, |path| path.display().to_string());
+                    if mesh.serial(end).is_some() && *baud.get_or_insert(mesh.rate(end)) != mesh.rate(end) {
+                        return Err(CliError::new(format_args!(
+                            "the serial ports of node {node}, a process, have different rates: give their cables the same baud"
+                        )));
+                    }
                     let link = format!("{}={place}", mesh.link(end));
                     command.args(["--link", &link]);
                 }
             }
-            // It ends when this process does, however that happens.
+            command.args(["--baud", &baud.unwrap_or(mesh.baud).to_string()]);
+            // It ends when this process does, however that happens; Ctrl-C is not for it.
             command.stdin(Stdio::piped()).stdout(Stdio::null());
-            let child = command.spawn()?;
-            let started = Instant::now();
-            nodes.nodes.push((
-                node,
-                Node {
-                    command,
-                    child,
-                    started,
-                },
-            ));
+            #[cfg(unix)]
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+            let process = Node {
+                child: command.spawn()?,
+                command,
+                started: Instant::now(),
+            };
+            nodes.nodes.push((node, process));
         }
         Ok(nodes)
     }
@@ -168,6 +171,15 @@ fn find_real_boards(mesh: &Mesh, folder: &Path) -> Result<(), CliError> {
                 "the cable from {from} to {to} leads to a real board: a [[cable]] with at = \"{from}\" and serial names the serial port it is at"
             )));
         }
+        let Some(path) = serial else { continue };
+        // Processes do not say that they cannot open it.
+        SerialLine::open(path, mesh.rate(from), None).map_err(|bad| match &bad.fault {
+            PortFault::Busy => bad.into(),
+            PortFault::Io(error) if error.kind() == ErrorKind::PermissionDenied => bad.into(),
+            _ => CliError::new(format_args!(
+                "{bad}: plug in the adapter of the cable from {from} to {to}, or correct its serial in the mesh file"
+            )),
+        })?;
     }
     for node in mesh.nodes().filter(|node| is_real(*node)) {
         if let Some(port) = mesh.probe(node).map(|probe| of_probe(&probe)).transpose()?.flatten() {
@@ -179,8 +191,6 @@ fn find_real_boards(mesh: &Mesh, folder: &Path) -> Result<(), CliError> {
 
 /// Makes a name for a terminal.
 fn link(to: &Path, name: &Path) -> Result<(), CliError> {
-    // That of an earlier run.
-    let _ = std::fs::remove_file(name);
     #[cfg(unix)]
     let made = std::os::unix::fs::symlink(to, name);
     #[cfg(not(unix))]
@@ -190,15 +200,16 @@ fn link(to: &Path, name: &Path) -> Result<(), CliError> {
 
 /// Starts the emulated boards, if there are any. They run for as long as this process.
 fn start_boards(args: &RunArgs, mesh: &Mesh, folder: &Path, repository: &RepositoryArg) -> Result<usize, CliError> {
-    let boards: Vec<u64> = mesh
-        .nodes()
-        .filter(|node| kind(mesh, *node) == NodeKind::Emulated)
-        .collect();
+    let is_emulated = |node: &u64| kind(mesh, *node) == NodeKind::Emulated;
+    let boards: Vec<u64> = mesh.nodes().filter(is_emulated).collect();
     if boards.is_empty() {
         return Ok(0);
     }
-    let programs = bench::programs(mesh, args.app.as_deref(), repository)?;
-    let mut emulated = Rehearsal::among_others(mesh.clone(), &programs, folder, 1)?;
+    let mut kinds = mesh.kinds();
+    kinds.retain(|kind| boards.iter().any(|node| mesh.kind_of(*node) == *kind));
+    let programs = bench::programs(mesh, &kinds, args.app.as_deref(), repository)?;
+    let emulated = Rehearsal::among_others(mesh.clone(), &programs, folder, say);
+    let mut emulated = emulated.map_err(CliError::room)?;
     for node in &boards {
         if let Some(path) = emulated.terminal(*node as usize) {
             link(Path::new(path), &terminal(folder, *node))?;
@@ -213,7 +224,7 @@ fn start_boards(args: &RunArgs, mesh: &Mesh, folder: &Path, repository: &Reposit
                 if behind > MAX_LATE {
                     let share = 100.0 * behind.as_secs_f64() / since.elapsed().as_secs_f64();
                     say(&format!(
-                        "the emulated boards are too many for this machine: {share:.0}% slower than real time"
+                        "too many emulated boards for this machine: they run {share:.0}% slower than real time"
                     ));
                 }
                 (since, late) = (Instant::now(), emulated.late());
@@ -226,31 +237,33 @@ fn start_boards(args: &RunArgs, mesh: &Mesh, folder: &Path, repository: &Reposit
 
 pub(super) fn run(args: &RunArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let mesh = args.mesh.read()?;
-    let made = match args.folder {
-        Some(_) => None,
-        None => Some(tempfile::Builder::new().prefix("hopwise-").tempdir()?),
-    };
-    let folder = match (&args.folder, &made) {
-        (Some(folder), _) => {
-            std::fs::create_dir_all(folder).map_err(|error| CliError::file(folder, error))?;
-            folder.canonicalize()?
-        }
-        (None, made) => made.as_ref().map(|made| made.path().to_path_buf()).unwrap_or_default(),
-    };
-    let is_any_a_process = mesh.nodes().any(|node| kind(&mesh, node) == NodeKind::Process);
-    let app = args.app.as_deref().filter(|_| is_any_a_process);
-    let app = app.map(|app| app::for_host(app, say)).transpose()?;
-    let stop = stop_on_ctrl_c()?;
+    let is_any = |meant| mesh.nodes().any(|node| kind(&mesh, node) == meant);
+    let app = args.app.as_deref().filter(|_| is_any(NodeKind::Process));
+    if let Some(file) = app.filter(|app| app.is_file() && is_any(NodeKind::Emulated)) {
+        let why = "--app takes a crate, which is built for processes and for emulated boards, and this is a file";
+        return Err(CliError::file(file, why));
+    }
+    let made = tempfile::Builder::new().prefix("hopwise-").tempdir()?;
+    let folder = args.folder.as_deref().unwrap_or(made.path());
+    std::fs::create_dir_all(folder).map_err(|error| CliError::file(folder, error))?;
+    let folder = folder.canonicalize()?;
+    let terminals: Vec<PathBuf> = mesh.nodes().map(|node| terminal(&folder, node)).collect();
+    // Those of an earlier run may lead to other boards.
+    for stale in terminals.iter().filter(|terminal| terminal.is_symlink()) {
+        std::fs::remove_file(stale).map_err(|error| CliError::file(stale, error))?;
+    }
     find_real_boards(&mesh, &folder)?;
+    let app = app.map(|app| app::for_host(app, say)).transpose()?;
     let boards = start_boards(args, &mesh, &folder, repository)?;
+    // Until here Ctrl-C ends a build as ever.
+    let stop = stop_on_ctrl_c()?;
     let mut processes = Processes::start(&mesh, &args.mesh.path, &folder, app.as_deref())?;
-    let of_nodes = |is_meant: fn(NodeKind) -> bool| -> Vec<PathBuf> {
-        let nodes = mesh.nodes().filter(|node| is_meant(kind(&mesh, *node)));
-        nodes.map(|node| terminal(&folder, node)).collect()
-    };
-    let terminals = of_nodes(|kind| kind != NodeKind::Board);
+    let is_missing = |node| kind(&mesh, node) != NodeKind::Board && !terminals[node as usize].exists();
     let begin = Instant::now();
-    while !terminals.iter().all(|terminal| terminal.exists()) {
+    while mesh.nodes().any(is_missing) {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(Outcome::Stopped("not all nodes had started".into()));
+        }
         processes.look_after()?;
         if begin.elapsed() > STARTED_WITHIN {
             return Err(CliError::new("the processes do not start; `hopwise node` says why"));
@@ -258,27 +271,25 @@ pub(super) fn run(args: &RunArgs, repository: &RepositoryArg) -> Result<Outcome,
         std::thread::sleep(LOOK);
     }
     if args.check {
-        let terminals = of_nodes(|_| true);
         if let Some(missing) = terminals.iter().find(|terminal| !terminal.exists()) {
-            return Err(CliError::file(
-                missing,
-                "--check asks every node, and this one is not plugged in here",
-            ));
+            let why = "--check asks every node, and this one is not plugged in here";
+            return Err(CliError::file(missing, why));
         }
-        return check(args, &mesh, &mut processes, boards, &terminals);
+        return check(args, &mesh, &mut processes, boards, &terminals, &stop);
     }
-    let count = processes.nodes.len();
-    let runs = match (boards, mesh.network.nodes() - count as u64) {
-        (_, 0) => "a process for each node".to_string(),
-        (boards, others) => format!(
-            "{count} processes, {boards} emulated boards, {} real ones",
-            others - boards as u64
-        ),
-    };
+    let (count, boards) = (processes.nodes.len() as u64, boards as u64);
+    let real = mesh.network.nodes() - count - boards;
+    let mut runs = counted(count, "process");
+    for (count, what) in [(boards, "emulated board"), (real, "real board")] {
+        if count > 0 {
+            runs += &format!(", {}", counted(count, what));
+        }
+    }
+    let first = terminals.iter().find(|terminal| terminal.exists());
     print(|out| {
-        writeln!(out, "{} runs, {runs}; Ctrl-C ends it", mesh.network)?;
+        writeln!(out, "{} runs: {runs}; Ctrl-C ends it", mesh.network)?;
         writeln!(out, "terminals: {}", folder.join("node-ADDRESS").display())?;
-        writeln!(out, "export {VARIABLE}={}", terminals[0].display())
+        writeln!(out, "export {VARIABLE}={}", first.unwrap_or(&folder).display())
     })?;
     while !stop.load(Ordering::Relaxed) {
         processes.look_after()?;
@@ -293,6 +304,7 @@ fn check(
     processes: &mut Processes,
     emulated: usize,
     terminals: &[PathBuf],
+    stop: &AtomicBool,
 ) -> Result<Outcome, CliError> {
     let begin = Instant::now();
     let network = &mesh.network;
@@ -301,17 +313,25 @@ fn check(
         links_expected: links_expected(network),
         ..CheckReport::default()
     };
-    while report.links_up < report.links_expected && begin.elapsed() < LINKS_WITHIN {
+    let goes_on = || !stop.load(Ordering::Relaxed);
+    while report.links_up < report.links_expected && begin.elapsed() < LINKS_WITHIN && goes_on() {
         processes.look_after()?;
         hosts.idle(LOOK)?;
         report.links_up = links_up(&mut hosts, network);
     }
     report.expect("links up", report.links_expected, report.links_up);
-    check_pairs(&mut hosts, network, &mut report);
+    if goes_on() {
+        check_pairs(&mut hosts, network, &mut report);
+    }
     // The packets of a program are in the accounts as well.
-    if args.app.is_none() {
+    if args.app.is_none() && goes_on() {
         check_broadcasts(&mut hosts, network.nodes(), mesh.keys.is_some(), &mut report);
+        // A node has its last reply until the host has acknowledged that.
+        hosts.idle(LOOK)?;
         check_accounts(&mut hosts, network.nodes(), &mut report);
+    }
+    if !goes_on() {
+        return Ok(Outcome::Stopped("the check was not finished".into()));
     }
     let seconds = begin.elapsed().as_secs_f64();
     if args.json {
@@ -326,7 +346,7 @@ fn check(
         })?;
     } else {
         let of = |found: u64, expected: u64| format!("{found} of {expected}");
-        let facts = [
+        let mut facts = vec![
             ("processes", processes.nodes.len().to_string()),
             ("emulated boards", emulated.to_string()),
             ("links up", of(report.links_up, report.links_expected)),
@@ -336,13 +356,12 @@ fn check(
             ("deliveries", report.broadcast_deliveries.to_string()),
             ("seconds", format!("{seconds:.1}")),
         ];
+        facts.retain(|(name, _)| emulated > 0 || *name != "emulated boards");
         print_facts(&network.to_string(), &facts)?;
         report.findings.iter().for_each(|finding| say(finding));
     }
+    let findings = counted(report.findings.len() as u64, "finding");
     Ok(Outcome::of(report.passed(), || {
-        format!(
-            "the mesh does not do what it should: {}",
-            counted(report.findings.len() as u64, "finding")
-        )
+        format!("the mesh does not do what it should: {findings}")
     }))
 }

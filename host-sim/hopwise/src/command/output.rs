@@ -201,10 +201,11 @@ pub(super) fn print_facts(title: &str, facts: &[(&str, String)]) -> Result<(), C
     })
 }
 
-/// How many there are of what has an s in the plural.
+/// How many there are of what has an s, or after another an es, in the plural.
 pub(super) fn counted(count: u64, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
+        _ if what.ends_with('s') => format!("{count} {what}es"),
         _ => format!("{count} {what}s"),
     }
 }

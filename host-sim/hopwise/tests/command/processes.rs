@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::running::Ending;
-use crate::support::{Folder, command, hopwise, json, printed, until};
+use crate::support::{Folder, command, elf, hopwise, json, printed, until};
 
 /// One node, whose host is at the terminal `host-ADDRESS` of the folder.
 fn node(folder: &Folder, network: &str, address: u64, links: &[&str]) -> Ending {
@@ -21,6 +21,13 @@ fn node(folder: &Folder, network: &str, address: u64, links: &[&str]) -> Ending 
     let node = Ending::of(node.stderr(Stdio::null()));
     until(5, || Path::new(&terminal).exists());
     node
+}
+
+/// What a command has started, by number.
+fn children(command: &Ending) -> Vec<String> {
+    let pid = command.0.id();
+    let list = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    list.split_whitespace().map(String::from).collect()
 }
 
 /// Whether one ping of a node is answered.
@@ -76,7 +83,7 @@ fn processes_that_die_or_stand_still_come_back() {
     let mesh = folder.mesh("mesh.toml", "path(3)", "");
     let run = folder.path("run");
     let mut mesh_run = command(&["mesh", "run", &mesh, "--folder", &run]);
-    let mut mesh_run = Ending::of(mesh_run.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let mesh_run = Ending::of(mesh_run.stdout(Stdio::piped()).stderr(Stdio::piped()));
     let port = format!("{run}/node-0");
     let ping = |count: &str| {
         hopwise(&["ping", "2", "--count", count, "--port", &port])
@@ -84,11 +91,7 @@ fn processes_that_die_or_stand_still_come_back() {
             .success()
     };
     until(10, || Path::new(&format!("{run}/node-2")).exists() && ping("1"));
-    let children = || {
-        let pid = mesh_run.0.id();
-        let list = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-        list.split_whitespace().map(String::from).collect::<Vec<_>>()
-    };
+    let children = || children(&mesh_run);
     let before = children();
     assert_eq!(before.len(), 3);
     let kill = |signal: &str, pid: &str| {
@@ -117,10 +120,7 @@ fn processes_that_die_or_stand_still_come_back() {
     until(10, || ping("1"));
     mesh_run.interrupt();
     until(5, || children().is_empty());
-    let output = Ending::wait(std::mem::replace(
-        &mut mesh_run,
-        Ending::of(&mut command(&["--version"])),
-    ));
+    let output = mesh_run.wait();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
         said.contains("node 1 has ended (signal: 9 (SIGKILL)) and is started again"),
@@ -172,6 +172,7 @@ fn strangers_at_a_socket_do_no_harm() {
 /// Pseudo-terminals stand for the adapters that a real board is wired to, and a process for that board.
 #[test]
 fn processes_emulated_boards_and_real_ones_are_one_mesh() {
+    let Some(elf) = elf() else { return };
     let folder = Folder::new("processes-mixed");
     let key = "key = \"000102030405060708090a0b0c0d0e0f\"\n";
     let emulated = |node: u64| format!("[[node]]\naddress = {node}\nprobe = \"emulated\"\n");
@@ -194,24 +195,45 @@ fn processes_emulated_boards_and_real_ones_are_one_mesh() {
 
     let adapters = ["a", "b"].map(|name| folder.path(name));
     let links = [0, 1].map(|port| format!("{port}=pty:{}", adapters[port]));
-    let _real = node(&folder, "ring(4)", 3, &links.each_ref().map(String::as_str));
+    let real_node = || node(&folder, "ring(4)", 3, &links.each_ref().map(String::as_str));
+    let first = real_node();
     let cables = [0, 1].map(|port| format!("[[cable]]\nat = \"3.{port}\"\nserial = \"{}\"\n", adapters[port]));
-    let real = "[[node]]\naddress = 3\nprobe = \"066DFF\"\n";
+    let real = "[[node]]\naddress = 3\nboard = \"nucleo-f401re\"\nprobe = \"066DFF\"\n";
     let more = format!("{}{}{real}{}", emulated(1), emulated(2), cables.concat());
     let (mesh, run) = (folder.mesh("mixed.toml", "ring(4)", &more), folder.path("run"));
-    // A run that was killed has left its sockets.
+    // For real boards no image is needed.
     std::fs::create_dir(&run).unwrap();
+    for (built, image) in [
+        ("hopwise-firmware", "nucleo-f446re"),
+        ("hopwise-boot", "nucleo-f446re-boot"),
+    ] {
+        std::fs::copy(Path::new(elf).with_file_name(built), format!("{run}/{image}.elf")).unwrap();
+    }
+    // A run that was killed has left its sockets, and a terminal that is another by now.
+    std::os::unix::fs::symlink(folder.path("host-3"), format!("{run}/node-3")).unwrap();
     (1..=4).for_each(|cable| drop(std::os::unix::net::UnixListener::bind(format!("{run}/cable-{cable}")).unwrap()));
-    let mut mesh_run = command(&["mesh", "run", &mesh, "--folder", &run]);
-    let mesh_run = Ending::of(mesh_run.stdout(Stdio::null()).stderr(Stdio::null()));
+    let mut mesh_run = command(&["mesh", "run", &mesh, "--folder", &run, "--images", &run]);
+    let mesh_run = Ending::of(mesh_run.stdout(Stdio::piped()).stderr(Stdio::piped()));
     let port = format!("{run}/node-1");
     until(60, || Path::new(&port).exists());
-    until(20, || {
-        hopwise(&["ping", "3", "--count", "1", "--port", &port])
-            .status
-            .success()
-    });
-    let (status, found) = json(&["check", &mesh, "--json", "--port", &port]);
-    assert_eq!((status, &found["as_planned"]), (0, &true.into()), "{found}");
+    assert!(!Path::new(&format!("{run}/node-3")).is_symlink());
+    let is_whole = || json(&["check", &mesh, "--json", "--port", &port]).1["as_planned"] == true;
+    until(20, is_whole);
+    // Both adapters are unplugged and come back.
+    adapters
+        .iter()
+        .for_each(|adapter| std::fs::remove_file(adapter).unwrap());
+    drop(first);
+    until(10, || !is_whole());
+    let _second = real_node();
+    until(20, is_whole);
+    let started = children(&mesh_run);
     mesh_run.interrupt();
+    let output = mesh_run.wait();
+    assert_eq!((output.status.code(), started.len()), (Some(0), 1), "{output:?}");
+    until(5, || !Path::new(&format!("/proc/{}", started[0])).exists());
+    let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    let runs = "ring(4) runs: 1 process, 2 emulated boards, 1 real board; ";
+    assert!(out.starts_with(runs), "{out}");
+    assert_eq!(err.matches(&format!("{} is gone", adapters[1])).count(), 1, "{err}");
 }

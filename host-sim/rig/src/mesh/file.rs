@@ -204,6 +204,7 @@ impl Mesh {
                 _ => return Err(told(&cable.at, "a cable has a baud or a serial")),
             }
         }
+        mesh.fix_rates().map_err(|rule| at(&table.network, rule))?;
         if let Some(baud) = &table.host_baud {
             mesh.set_host_baud(*baud.get_ref()).map_err(|rule| at(baud, rule))?;
         }

@@ -238,6 +238,10 @@ impl Mesh {
     }
 
     fn set_serial(&mut self, at: NodePort, path: &Path) -> Result<(), MeshRule> {
+        if !path.starts_with("/") && !path.to_string_lossy().starts_with("COM") {
+            let why = "a serial port is a path such as /dev/ttyUSB0, or COM3, not";
+            return Err(MeshRule::Other(format!("{why} '{}'", path.display())));
+        }
         let is_real = |end: NodePort| self.node_kind(end.node) == NodeKind::Board;
         let far = self.cable_at(at)?;
         let here = match (is_real(at), is_real(far)) {
@@ -245,7 +249,7 @@ impl Mesh {
             (true, false) => far,
             _ => {
                 return Err(MeshRule::Other(format!(
-                    "the cable at {at} does not join a real board to another kind of node"
+                    "the cable at {at} does not join a real board to another kind of node; write `probe = \"process\"` for the node that is not a board"
                 )));
             }
         };

@@ -106,15 +106,26 @@ impl Mesh {
         if !BAUD_RATES.contains(&baud) {
             return Err(MeshRule::other(hopwise_node::wire::BadConfig::Baud(baud)));
         }
-        if self.network.to_string().len() + 3 * MAX_LINK_RATES > MAX_EXPRESSION {
-            return Err(self.too_long());
-        }
         for end in [at, far] {
             if self.cable_rates.insert(end, baud).is_some_and(|other| other != baud) {
                 return Err(MeshRule::Other(format!("the cable at {at} has two rates")));
             }
         }
         self.check_cable(at, far)
+    }
+
+    /// Ends the reading of cables. Those over adapters, which cannot change their rates, keep the first.
+    pub(super) fn fix_rates(&mut self) -> Result<(), MeshRule> {
+        let rate = self.slowest_rate();
+        let over_adapters = self.serials.keys().filter(|_| self.is_auto);
+        let ends = over_adapters.flat_map(|here| [Some(*here), self.far_end(*here)]);
+        for end in ends.flatten().collect::<Vec<_>>() {
+            self.cable_rates.entry(end).or_insert(rate);
+        }
+        match self.network.to_string().len() + 3 * MAX_LINK_RATES > MAX_EXPRESSION && !self.cable_rates.is_empty() {
+            true => Err(self.too_long()),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn set_host_baud(&mut self, baud: u32) -> Result<(), MeshRule> {

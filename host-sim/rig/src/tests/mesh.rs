@@ -136,6 +136,14 @@ fn cables_and_hosts_have_rates_of_their_own() {
     let mixed = text("baud = \"auto\"\n[[cable]]\nat = \"0.1\"\nbaud = 230400\n");
     assert_eq!(rates(&mixed, 0), ([230_400; 3], 230_400, 230_400));
     assert_eq!(changes(&mixed, 0), ([true, false, true], 230_400));
+    // Nor does an adapter.
+    let nodes = "[[node]]\naddress = 0\nprobe = \"emulated\"\n[[node]]\naddress = 3\nprobe = \"AB\"\n";
+    let adapter = text(&format!("{nodes}[[cable]]\nat = \"3.0\"\nserial = \"/dev/ttyUSB0\"\n"));
+    assert_eq!(changes(&adapter, 0), ([true, false, true], 1_000_000));
+    let slower = format!("{adapter}[[cable]]\nat = \"1.0\"\nbaud = 230400\n");
+    assert_eq!(changes(&slower, 0), ([true, false, true], 230_400));
+    let rate = |port| Mesh::parse(&slower).unwrap().rate(NodePort { node: 0, port });
+    assert_eq!((rate(0), rate(1)), (1_000_000, 230_400));
     assert_eq!(rates(&text("baud = 115200"), 0), ([115_200; 3], 115_200, 115_200));
     // Only the serial ports on the fast bus can.
     let slower = cable.replace("1.1", "0.1");
