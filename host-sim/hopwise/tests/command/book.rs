@@ -215,6 +215,26 @@ fn links_lead_somewhere() {
     assert!(links > 50, "{links} links");
 }
 
+/// Files that pages name by their path: those below a folder of the repository, apart from what is built.
+#[test]
+fn files_that_pages_name_are_there() {
+    let mut named = 0;
+    for (path, text) in pages() {
+        for name in text.split('`').skip(1).step_by(2) {
+            let is_pattern = ["NAME", "BOARD", " ", "*", "{", "="]
+                .iter()
+                .any(|part| name.contains(part));
+            let folder = name.split_once('/').map_or("", |(folder, _)| folder);
+            let is_file = name.contains('.') && !is_pattern && !["", "target", "src", "tests"].contains(&folder);
+            if is_file && repository().join(folder).is_dir() {
+                assert!(repository().join(name).exists(), "{}: {name}", path.display());
+                named += 1;
+            }
+        }
+    }
+    assert!(named >= 50, "{named} files");
+}
+
 /// What a heading is called in links to it.
 fn anchor(heading: &str) -> String {
     let kept = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
