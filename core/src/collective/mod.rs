@@ -8,8 +8,7 @@
 //!   addresses are digits have one: products digit by digit, dual-nets by the dual-net recursion, swapped networks by swap phases,
 //!   expansions and cubes of rings unit by unit.
 //! - [`Sorting`]: comparators between pairs of nodes, stage by stage.
-//! - Routing: every message goes to its destination by next hops. Where a node can send only one message per round, [`Turns`] gives the
-//!   schedule.
+//! - Routing: every message goes to its destination by next hops.
 //!
 //! Values are folded in node order, by merging blocks of consecutive numbers, so an operator need not be commutative.
 //!
@@ -43,7 +42,6 @@ mod program;
 mod ring;
 mod sorting;
 mod tree;
-mod turns;
 
 pub use axis::Axis;
 pub use expansion::{Pass, Tell};
@@ -53,7 +51,6 @@ pub use program::{Program, Step};
 pub use ring::Ring;
 pub use sorting::{Comparator, Sorting};
 pub use tree::Tree;
-pub use turns::Turns;
 
 use crate::named;
 use crate::network::Network;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopwise_core::collective::{Axis, Lend, Lent, Pass, Ports, Program, Step, Swap, Tell, Turns};
+use hopwise_core::collective::{Axis, Lend, Lent, Pass, Ports, Program, Step, Swap, Tell};
 
 use crate::support::{Network, Node, network, networks};
 
@@ -246,32 +246,6 @@ fn items_go_along_every_digit_from_the_highest() {
             };
             assert_eq!(*place, program.place(node), "{expression}: {node}");
             assert_eq!(known.len() as u64, network.nodes(), "{expression}: {node}");
-        }
-    }
-}
-
-/// Whether ports are directions, as on a ring, or the leaves of a star all reach its middle by their first port.
-#[test]
-fn in_no_turn_a_node_sends_or_receives_twice() {
-    for (expression, count) in [
-        ("ring(5)", 2),
-        ("hypercube(3)", 3),
-        ("star(4)", 9),
-        ("rsn(2,path(3))", 9),
-    ] {
-        let network = network(expression);
-        let turns = Turns::new(&network);
-        assert_eq!(turns.count(), count, "{expression}");
-        let (mut sent, mut received) = (BTreeSet::new(), BTreeSet::new());
-        for node in 0..network.nodes() {
-            for port in 0..network.degree(node).expect("a node") {
-                let neighbor = network.neighbor(node, port).expect("a node").expect("a neighbor");
-                let turn = turns.of(&network, node, port).expect("a turn");
-                assert!(turn < count, "{expression}: turn {turn}");
-                assert!(sent.insert((node, turn)), "{expression}: {node} sends twice in {turn}");
-                let is_first = received.insert((neighbor, turn));
-                assert!(is_first, "{expression}: {neighbor} receives twice in {turn}");
-            }
         }
     }
 }

@@ -24,7 +24,7 @@ pub struct Work<'a> {
 /// No schedule with messages of that size takes fewer rounds.
 ///
 /// A value takes a round for each hop to the farthest node that needs it. With one port the number of nodes that know of a value at
-/// most doubles in a round. And where halves of the nodes have to exchange values, as in an all-to-all exchange or, at worst, in
+/// most doubles in a round, and each tells its neighbors but one. And where halves of the nodes have to exchange values, as in an all-to-all exchange or, at worst, in
 /// a sort, all of them go over the links between the halves.
 pub fn lower_bound(network: &Network, graph: &Graph, work: &Work) -> u64 {
     let nodes = network.nodes();
@@ -42,11 +42,16 @@ pub fn lower_bound(network: &Network, graph: &Graph, work: &Work) -> u64 {
         (Operation::Broadcast | Operation::Reduce | Operation::Gather | Operation::Scatter, _) => farthest(work.root),
         _ => diameter(),
     };
-    let doubling = match (work.ports, work.operation) {
-        (Ports::One, operation) if !matches!(operation, Operation::Permute | Operation::Shift) => {
-            u64::from(nodes.next_power_of_two().ilog2())
+    let telling = match (work.ports, work.operation) {
+        (Ports::All, _) | (_, Operation::Permute | Operation::Shift) => 0,
+        (Ports::One, Operation::Broadcast | Operation::Reduce | Operation::Gather | Operation::Scatter) => {
+            telling(graph, work.root as usize)
         }
-        _ => 0,
+        (Ports::One, Operation::Scan) => telling(graph, 0),
+        (Ports::One, _) => {
+            let fewest = (0..graph.nodes()).min_by_key(|&node| graph.neighbors(node).len());
+            fewest.map_or(0, |node| telling(graph, node))
+        }
     };
     let half = nodes / 2;
     let crossing = match work.operation {
@@ -56,7 +61,28 @@ pub fn lower_bound(network: &Network, graph: &Graph, work: &Work) -> u64 {
     };
     let cut = if crossing > 0 { smallest_cut(graph) } else { 1 };
     let over_cut = crossing.div_ceil(cut.max(1) * work.values_max.max(1));
-    hops.max(doubling).max(over_cut)
+    hops.max(telling).max(over_cut)
+}
+
+/// The rounds until all nodes know what one does, if each can tell all nodes, though only as many as it has neighbors, one in a round, and those
+/// with the most neighbors are told first.
+fn telling(graph: &Graph, root: usize) -> u64 {
+    let mut others: Vec<usize> = (0..graph.nodes()).filter(|&node| node != root).collect();
+    others.sort_by_key(|&node| graph.neighbors(node).len());
+    let mut untold = vec![graph.neighbors(root).len()];
+    let mut rounds = 0;
+    while !others.is_empty() && untold.iter().any(|&left| left > 0) {
+        for teller in 0..untold.len() {
+            if let Some(left) = untold[teller].checked_sub(1)
+                && let Some(told) = others.pop()
+            {
+                untold[teller] = left;
+                untold.push(graph.neighbors(told).len().saturating_sub(1));
+            }
+        }
+        rounds += 1;
+    }
+    rounds
 }
 
 /// The most hops that a value goes.

@@ -1,6 +1,6 @@
 //! The operations: what nodes begin with, the phases of the plan, and what must come out.
 
-use hopwise_core::collective::{Mesh, Operation, Phase, Plan, Ports, Program, Ring, Sorting, Step, Turns};
+use hopwise_core::collective::{Mesh, Operation, Phase, Plan, Ports, Program, Ring, Sorting, Step};
 use hopwise_core::{Base, Family, Network, Node};
 use hopwise_networks::binary_tree::BinaryTree;
 use hopwise_networks::graph::Graph;
@@ -275,12 +275,11 @@ impl Job<'_> {
         items: Vec<Vec<Item<T>>>,
         item_bytes: impl Fn(&T) -> u64,
     ) -> Result<Vec<Vec<T>>, Conflict> {
-        let turns = (self.request.ports == Ports::One).then(|| Turns::new(self.network));
         let mut hops = match self.request.operation {
             Operation::AllToAll => Hops::remembered(self.network),
             _ => Hops::new(self.network),
         };
-        route(machine, &mut hops, turns.as_ref(), items, item_bytes)
+        route(machine, &mut hops, items, item_bytes)
     }
 
     fn all_to_all(&self, machine: &mut Machine) -> Result<Outcome, Conflict> {
@@ -309,12 +308,11 @@ impl Job<'_> {
         if let Some(bits) = self.bits() {
             return bits.sort(machine, &self.request.values);
         }
-        let turns = (self.request.ports == Ports::One).then(|| Turns::new(self.network));
         let mut held = self.request.values.clone();
         let stages = (0..).map_while(|index| self.plan.phase(index));
         for phase in stages {
             if let Phase::Compare(sorting, stage) = phase {
-                compare(machine, turns.as_ref(), sorting, stage, &mut held)?;
+                compare(machine, sorting, stage, &mut held)?;
             }
         }
         Ok(held)
@@ -377,13 +375,7 @@ impl Job<'_> {
     }
 }
 
-fn compare(
-    machine: &mut Machine,
-    turns: Option<&Turns>,
-    sorting: Sorting,
-    stage: u64,
-    held: &mut [i64],
-) -> Result<(), Conflict> {
+fn compare(machine: &mut Machine, sorting: Sorting, stage: u64, held: &mut [i64]) -> Result<(), Conflict> {
     let comparators: Vec<_> = (0..held.len() as Node)
         .map(|node| sorting.comparator(stage, node))
         .collect();
@@ -395,7 +387,7 @@ fn compare(
         item.into_iter().collect()
     });
     let mut hops = Hops::new(machine.network());
-    let arrived = route(machine, &mut hops, turns, items.collect(), |_| 8)?;
+    let arrived = route(machine, &mut hops, items.collect(), |_| 8)?;
     for (node, (comparator, arrived)) in comparators.iter().zip(arrived).enumerate() {
         let Some(comparator) = comparator else { continue };
         let [other] = arrived[..] else {

@@ -1,6 +1,8 @@
 //! Everything to its destination by next hops, round by round.
 
-use hopwise_core::collective::{Ports, Turns};
+use std::collections::HashSet;
+
+use hopwise_core::collective::Ports;
 use hopwise_core::{Network, Node, Rule};
 
 use crate::machine::{Conflict, Machine, Message};
@@ -54,12 +56,11 @@ impl<'a> Hops<'a> {
 
 /// Brings all items to their destinations; what arrived at each node. What goes the same way in a round is one message.
 ///
-/// With one port, a node sends through its links in turn. Turns in which nobody would send are left out: the routes follow from
-/// addresses, so all nodes can know these.
+/// With one port, a message goes in the first round in which neither end is taken, port by port, since ports that are directions do not meet. The
+/// routes follow from addresses, so every node can know that round.
 pub fn route<T>(
     machine: &mut Machine,
     hops: &mut Hops,
-    turns: Option<&Turns>,
     mut waiting: Vec<Vec<Item<T>>>,
     item_bytes: impl Fn(&T) -> u64,
 ) -> Result<Vec<Vec<T>>, Conflict> {
@@ -81,9 +82,9 @@ pub fn route<T>(
                         message.body.push(item);
                     }
                     None => {
-                        let turn = turn(machine, turns, from, to)?;
+                        let port = port(machine, from, to)?;
                         let (bytes, body) = (item_bytes(&item.body), vec![item]);
-                        messages.push((turn, Message::new(from, to, bytes, body)));
+                        messages.push((port, Message::new(from, to, bytes, body)));
                     }
                 }
             }
@@ -91,9 +92,18 @@ pub fn route<T>(
         if messages.is_empty() {
             return Ok(arrived);
         }
-        messages.sort_by_key(|(turn, _)| *turn);
-        while let Some(&(turn, _)) = messages.first() {
-            let rest = messages.split_off(messages.partition_point(|(other, _)| *other == turn));
+        messages.sort_by_key(|(port, _)| *port);
+        let mut taken = HashSet::new();
+        for (round, Message { from, to, .. }) in &mut messages {
+            let ends = |round: u64| [(true, *from, round), (false, *to, round)];
+            let is_free =
+                |round: &u64| machine.ports() == Ports::All || !ends(*round).iter().any(|end| taken.contains(end));
+            *round = (0..).find(is_free).unwrap_or(0);
+            taken.extend(ends(*round));
+        }
+        messages.sort_by_key(|(round, _)| *round);
+        while let Some(&(round, _)) = messages.first() {
+            let rest = messages.split_off(messages.partition_point(|(other, _)| *other == round));
             let now: Vec<_> = messages.into_iter().map(|(_, message)| message).collect();
             machine.round(&now)?;
             for message in now {
@@ -104,15 +114,9 @@ pub fn route<T>(
     }
 }
 
-/// The turn in which a node sends to a neighbor; with all ports there is one only.
-fn turn(machine: &Machine, turns: Option<&Turns>, from: Node, to: Node) -> Result<u64, Conflict> {
-    let (Ports::One, Some(turns)) = (machine.ports(), turns) else {
-        return Ok(0);
-    };
-    let network = machine.network();
-    let port = network.unchecked().port_to(from, to);
-    let turn = port.and_then(|port| turns.of(network, from, port));
-    turn.ok_or(Conflict::NoLink {
+fn port(machine: &Machine, from: Node, to: Node) -> Result<u64, Conflict> {
+    let port = machine.network().unchecked().port_to(from, to);
+    port.ok_or(Conflict::NoLink {
         round: machine.rounds(),
         from,
         to,

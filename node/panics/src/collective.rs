@@ -3,7 +3,7 @@
 use core::hint::black_box;
 
 use hopwise_core::Network;
-use hopwise_core::collective::{Mesh, Operation, Phase, Plan, Ports, Step, Turns};
+use hopwise_core::collective::{Mesh, Operation, Phase, Plan, Ports, Step};
 
 pub fn run() {
     let Ok(network) = black_box("").parse::<Network>() else {
@@ -47,10 +47,6 @@ pub fn run() {
         Some(Phase::Compare(sorting, stage)) => {
             black_box(sorting.comparator(stage, node));
         }
-        Some(Phase::Route) => {
-            let turns = Turns::new(&network);
-            black_box((turns.count(), turns.of(&network, node, round)));
-        }
-        None => (),
+        Some(Phase::Route) | None => (),
     }
 }

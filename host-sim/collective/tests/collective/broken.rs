@@ -3,9 +3,8 @@
 use hopwise_collective::Operator;
 use hopwise_collective::machine::{Conflict, Machine, Message};
 use hopwise_collective::program::{Folded, Wanted, step};
-use hopwise_collective::route::{Hops, Item, route};
 use hopwise_collective::tree::Known;
-use hopwise_core::collective::{Ports, Program, Step, Tree, Turns};
+use hopwise_core::collective::{Ports, Program, Step, Tree};
 use hopwise_core::{Network, Node};
 
 use crate::support::network;
@@ -66,19 +65,6 @@ fn schedules_for_all_ports_do_not_pass_with_one() {
     let machine = &mut Machine::new(&torus, Ports::One);
     let gathered = tree.up(machine, vec![1; 9], |_| 8, |all, more| *all += more);
     assert!(matches!(gathered, Err(Conflict::ReceivesTwice { .. })), "{gathered:?}");
-    let items = |network: &Network| {
-        let all = |from| (0..network.nodes()).map(move |to| Item { to, body: from }).collect();
-        (0..network.nodes()).map(all).collect()
-    };
-    let machine = &mut Machine::new(&torus, Ports::One);
-    let routed = route(machine, &mut Hops::new(&torus), None, items(&torus), |_| 8);
-    assert!(matches!(routed, Err(Conflict::SendsTwice { .. })), "{routed:?}");
-    // The turns of a network in which ports are directions, in one in which they are not.
-    let (star, ring) = (network("star(5)"), network("ring(5)"));
-    let wrong = Turns::new(&ring);
-    let machine = &mut Machine::new(&star, Ports::One);
-    let routed = route(machine, &mut Hops::new(&star), Some(&wrong), items(&star), |_| 8);
-    assert!(matches!(routed, Err(Conflict::ReceivesTwice { .. })), "{routed:?}");
 }
 
 #[test]

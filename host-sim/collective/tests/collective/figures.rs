@@ -85,6 +85,34 @@ fn products_take_their_diameter() {
     }
 }
 
+/// As few rounds as possible, but in rings of odd length, where one node is left out of every round.
+#[test]
+fn with_one_port_lines_take_the_rounds_that_doubling_and_distance_allow() {
+    for (expression, rounds, bound) in [
+        ("complete(8)", 3, 3),
+        ("complete(16)", 4, 4),
+        ("complete(17)", 5, 5),
+        ("ghc(4,4)", 4, 4),
+        ("path(2)", 1, 1),
+        ("path(6)", 5, 5),
+        ("path(7)", 7, 6),
+        ("mesh(4,4)", 6, 6),
+        ("ring(4)", 2, 2),
+        ("ring(16)", 8, 8),
+        ("torus(6,4)", 5, 5),
+        ("rdn(ring(4),1)", 6, 6),
+        ("ring(5)", 4, 3),
+        ("ring(7)", 5, 4),
+        ("ring(9)", 6, 5),
+        ("ring(31)", 17, 16),
+    ] {
+        for operation in [Operation::AllReduce, Operation::Scan, Operation::AllGather] {
+            let found = report(expression, operation, Ports::One);
+            assert_eq!((found.rounds, found.bound), (rounds, bound), "{expression} {operation:?}");
+        }
+    }
+}
+
 /// A total is one value, whatever way it goes.
 #[test]
 fn messages_of_a_program_are_small() {
