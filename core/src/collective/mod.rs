@@ -144,10 +144,8 @@ impl<'a> Plan<'a> {
     pub fn new(network: &'a Network, operation: Operation, ports: Ports, root: Node) -> Result<Self, NoSuchNode> {
         network.check(root)?;
         let program = match operation {
-            Operation::Barrier | Operation::AllReduce | Operation::AllGather => {
-                let takes_turns = ports == Ports::One && needs_many_turns(network);
-                Program::of_totals(network).filter(|_| !takes_turns)
-            }
+            _ if ports == Ports::One && needs_many_turns(network) => None,
+            Operation::Barrier | Operation::AllReduce | Operation::AllGather => Program::of_totals(network),
             Operation::Scan | Operation::ExclusiveScan => Program::new(network),
             Operation::Fft => Program::descending(network),
             _ => None,

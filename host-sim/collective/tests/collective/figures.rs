@@ -108,7 +108,11 @@ fn with_one_port_lines_take_the_rounds_that_doubling_and_distance_allow() {
     ] {
         for operation in [Operation::AllReduce, Operation::Scan, Operation::AllGather] {
             let found = report(expression, operation, Ports::One);
-            assert_eq!((found.rounds, found.bound), (rounds, bound), "{expression} {operation:?}");
+            assert_eq!(
+                (found.rounds, found.bound),
+                (rounds, bound),
+                "{expression} {operation:?}"
+            );
         }
     }
 }
