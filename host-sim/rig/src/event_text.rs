@@ -104,20 +104,14 @@ fn who(peer: &Identity) -> String {
 #[cfg(test)]
 mod tests {
     use hopwise_node::link::Down;
-    use hopwise_node::wire::{DropReason, Kind};
+    use hopwise_node::wire::{DropReason, Header, Kind};
 
     use super::*;
 
     #[test]
     fn events_are_told_in_words() {
         let mesh = Mesh::parse("network = \"rdn(ring(3),1)\"\nboard = \"nucleo-f446re\"\n").unwrap();
-        let packet = PacketId {
-            source: 2,
-            from_host: false,
-            epoch: 1,
-            kind: Kind::Datagram,
-            number: 17,
-        };
+        let packet = Header::new(Kind::Datagram, 2, 9).numbered(1, 17).id();
         let told = |event: &Event| {
             let EventText { place, about } = event_text(&mesh, 13, event);
             format!("{place}  {about}")

@@ -122,15 +122,10 @@ impl Failover {
 mod tests {
     use super::*;
     use hopwise_node::link::Down;
+    use hopwise_node::wire::Header;
 
     fn packet(source: u64, number: u32) -> PacketId {
-        PacketId {
-            source,
-            from_host: false,
-            epoch: 1,
-            kind: Kind::Datagram,
-            number,
-        }
+        Header::new(Kind::Datagram, source, 0).numbered(1, number).id()
     }
 
     #[test]

@@ -258,7 +258,7 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopwise_node::wire::Kind;
+    use hopwise_node::wire::{Header, Kind};
 
     const ID: &str = r#""packet":{"source":0,"epoch":1,"kind":"datagram","number":7,"from_host":false}"#;
 
@@ -352,13 +352,7 @@ mod tests {
         let mut all = All::default();
         let mut follower = Follower::new(None, &mut all);
         for number in 0..10_000 {
-            let packet = PacketId {
-                source: 0,
-                from_host: false,
-                epoch: 1,
-                kind: Kind::Datagram,
-                number,
-            };
+            let packet = Header::new(Kind::Datagram, 0, 1).numbered(1, number).id();
             // Ten packets a second.
             let line = TraceLine {
                 at: Nanos::from(number) * 100_000_000,

@@ -162,17 +162,13 @@ impl FlashH7 {
     }
 }
 
-fn bank_of(address: u32, memory: &Memory) -> usize {
-    usize::from(address >= FLASH + memory.flash_size() / 2)
-}
-
 impl FlashControl for FlashH7 {
     fn account(&mut self) -> &mut Account {
         &mut self.account
     }
 
     fn program(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> u64 {
-        let bank = bank_of(address, memory);
+        let bank = usize::from(address >= FLASH + memory.flash_size() / 2);
         let registers = &mut self.banks[bank];
         if registers.control & (PG | SER | BER) != PG || registers.status & ERRORS != 0 || registers.is_busy(now) {
             return self.fail(bank, PGSERR);

@@ -1,10 +1,8 @@
 //! The chips that there are: `chips.txt` lists the peripherals, pins and DMA requests of all.
 
 mod f4;
-mod g474;
 mod h743;
 mod kinds;
-mod l476;
 mod l4_g4;
 mod listed;
 
@@ -116,9 +114,9 @@ impl Model {
             Model::F405 => &f4::F405,
             Model::F411 => &f4::F411,
             Model::F446 => &f4::F446,
-            Model::G474 => &g474::CHIP,
+            Model::G474 => &l4_g4::G474,
             Model::H743 => &h743::CHIP,
-            Model::L476 => &l476::CHIP,
+            Model::L476 => &l4_g4::L476,
         }
     }
 

@@ -90,16 +90,16 @@ fn flags(f: &Fields) -> SetFlags {
     if f.is_set('s') { SetFlags::Yes } else { SetFlags::No }
 }
 
-/// The rows of the comparisons have no S field: they set the flags always.
-fn flags_of(f: &Fields, alu: Alu) -> SetFlags {
+/// The rows of the comparisons have no S field: they set the flags always, inside an IT block too.
+pub(super) fn flags_of(alu: Alu, of_others: SetFlags) -> SetFlags {
     match alu {
         Alu::Tst | Alu::Teq | Alu::Cmn | Alu::Cmp => SetFlags::Yes,
-        _ => flags(f),
+        _ => of_others,
     }
 }
 
 fn immediate(f: &Fields, alu: Alu) -> Op {
-    let ((value, carry), set, [rd, rn, _]) = (expand_immediate(f.number('i')), flags_of(f, alu), f.dnm());
+    let ((value, carry), set, [rd, rn, _]) = (expand_immediate(f.number('i')), flags_of(alu, flags(f)), f.dnm());
     Op::Immediate {
         alu,
         set,
@@ -128,7 +128,7 @@ fn immediate_shift(f: &Fields) -> Shifted {
 
 fn register(f: &Fields, alu: Alu) -> Op {
     let (rd, rn, m) = (f.small('d'), f.small('n'), immediate_shift(f));
-    let (set, rm) = (flags_of(f, alu), m.rm);
+    let (set, rm) = (flags_of(alu, flags(f)), m.rm);
     match (alu, set, m.shift, m.amount) {
         (Alu::Mov, SetFlags::No, Shift::Lsl, 0) => Op::Move { rd, rm },
         (Alu::Add, SetFlags::No, Shift::Lsl, 0) => Op::Add { rd, rn, rm },

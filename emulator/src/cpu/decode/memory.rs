@@ -37,9 +37,9 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "1111100 g 1 zz 1 nnnn tttt iiiiiiiiiiii", "LDR and others (immediate) T3" =>
         indexed(f, Index::Offset, f.number('i') as i32).map_or(Op::Undefined, Op::Load);
     "1111100 0 0 zz 0 nnnn tttt 000000 ii mmmm", "STR and others (register) T2" =>
-        summed(f).map_or(Op::Undefined, Op::StoreRegister);
+        width(f).map_or(Op::Undefined, |width| Op::StoreRegister(summed(f, width)));
     "1111100 g 0 zz 1 nnnn tttt 000000 ii mmmm", "LDR and others (register) T2" =>
-        summed(f).map_or(Op::Undefined, Op::LoadRegister);
+        width(f).map_or(Op::Undefined, |width| Op::LoadRegister(summed(f, width)));
     // T4 of the manual: `p` pre-indexed, `u` upward, `w` with write-back; 1110 are the unprivileged forms.
     "1111100 0 0 zz 0 nnnn tttt 1 p u w iiiiiiii", "STR and others (immediate) T4" =>
         moved(f).map_or(Op::Undefined, Op::Store);
@@ -140,12 +140,13 @@ fn indexed(f: &Fields, index: Index, offset: i32) -> Option<Indexed> {
     })
 }
 
-fn summed(f: &Fields) -> Option<Summed> {
-    Some(Summed {
-        width: width(f)?,
+/// In the 16-bit encodings, which have no shift, `i` reads as zero.
+pub(super) fn summed(f: &Fields, width: Width) -> Summed {
+    Summed {
+        width,
         rt: f.small('t'),
         rn: f.small('n'),
         rm: f.small('m'),
         shift: f.small('i'),
-    })
+    }
 }

@@ -1,9 +1,9 @@
 //! The 16-bit encodings: manual section A5.2.
 
-use super::data::{add_offset, move_immediate, reorder};
-use super::memory::listed;
+use super::data::{add_offset, flags_of, move_immediate, reorder};
+use super::memory::{listed, summed};
 use super::{Fields, Row, encodings};
-use crate::cpu::instruction::{Alu, Extend, Index, Indexed, Op, Reorder, SetFlags, Shift, Shifted, Summed, Width};
+use crate::cpu::instruction::{Alu, Extend, Index, Indexed, Op, Reorder, SetFlags, Shift, Shifted, Width};
 
 pub(super) const ROWS: &[Row] = encodings! { f:
     // A5.2.1: shift by immediate, add, subtract, move and compare.
@@ -131,19 +131,11 @@ fn shift(f: &Fields, shift: Shift, amount: u8) -> Op {
     }
 }
 
-/// Comparisons write the flags inside an IT block too.
-fn flags_of(alu: Alu) -> SetFlags {
-    match alu {
-        Alu::Tst | Alu::Teq | Alu::Cmn | Alu::Cmp => SetFlags::Yes,
-        _ => SetFlags::OutsideIt,
-    }
-}
-
 fn register(f: &Fields, alu: Alu, n: char, d: char) -> Op {
     let (rm, shift, amount) = (f.small('m'), Shift::Lsl, 0);
     Op::Register {
         alu,
-        set: flags_of(alu),
+        set: flags_of(alu, SetFlags::OutsideIt),
         rd: f.small(d),
         rn: f.small(n),
         m: Shifted { rm, shift, amount },
@@ -152,7 +144,7 @@ fn register(f: &Fields, alu: Alu, n: char, d: char) -> Op {
 
 fn immediate(f: &Fields, alu: Alu, n: char, d: char) -> Op {
     let (rd, rn, value) = (f.small(d), f.small(n), f.number('i'));
-    let (set, carry) = (flags_of(alu), None);
+    let (set, carry) = (flags_of(alu, SetFlags::OutsideIt), None);
     Op::Immediate {
         alu,
         set,
@@ -171,16 +163,6 @@ fn shift_by_register(f: &Fields, shift: Shift) -> Op {
         rd,
         rn: rd,
         rm,
-    }
-}
-
-fn summed(f: &Fields, width: Width) -> Summed {
-    Summed {
-        width,
-        rt: f.small('t'),
-        rn: f.small('n'),
-        rm: f.small('m'),
-        shift: 0,
     }
 }
 

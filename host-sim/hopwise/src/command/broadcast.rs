@@ -7,11 +7,10 @@ use hopwise_core::{Network, Node, Tree};
 use hopwise_node::wire::DEFAULT_BAUD;
 use serde::Serialize;
 
-use super::by_name;
 use super::error::CliError;
 use super::output::{Outcome, print, print_either, print_facts};
 use super::talk::{self, PortArg};
-use super::{check, parse};
+use super::{by_name, check, parse};
 use hopwise_networks::broadcast::Broadcast;
 use hopwise_networks::drawing::broadcast_tree;
 use hopwise_networks::graph::MAX_NODES;

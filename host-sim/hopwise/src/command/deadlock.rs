@@ -2,12 +2,11 @@ use clap::Args;
 use serde::de::IntoDeserializer;
 use serde::{Deserialize, Serialize};
 
-use super::NetworkArg;
-use super::by_name;
 use hopwise_core::Rule;
 
 use super::error::CliError;
 use super::output::{Outcome, print, print_either, print_facts, progress_bar};
+use super::{NetworkArg, by_name};
 use hopwise_networks::buffer_classes;
 use hopwise_networks::dependency::{self, Channel, Scheme};
 use hopwise_networks::graph::Graph;

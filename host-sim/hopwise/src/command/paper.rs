@@ -2,10 +2,9 @@ use std::fmt::Write;
 
 use clap::Args;
 
-use super::by_name;
 use super::error::CliError;
 use super::output::{Outcome, print, print_json, progress_bar};
-use super::table;
+use super::{by_name, table};
 use hopwise_networks::papers::{self, CannotMeasure, Claim, Paper, Run};
 
 #[derive(Args)]

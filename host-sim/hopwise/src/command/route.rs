@@ -1,10 +1,9 @@
 use clap::Args;
 use hopwise_core::{Network, Node, Rule};
 
-use super::NetworkArg;
-use super::by_name;
 use super::error::CliError;
 use super::output::{counted, print, print_either};
+use super::{NetworkArg, by_name};
 use hopwise_networks::drawing::address;
 use hopwise_networks::routes::Route;
 

@@ -2,11 +2,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::by_name;
 use super::error::CliError;
 use super::output::{check_output, say, say_if_cut, write_file};
 use super::report::open;
-use super::{check, parse};
+use super::{by_name, check, parse};
 use hopwise_collective::{MAX_NODES, Request, run as carry_out, values};
 use hopwise_core::Network;
 use hopwise_core::collective::{Operation, Ports};

@@ -3,13 +3,11 @@
 mod basics;
 mod bench;
 mod book;
-mod collective;
 mod emulate;
 mod emulate_rules;
 #[path = "../../../../emulator/tests/support/mod.rs"]
 #[allow(dead_code, reason = "shared with the emulator's own tests")]
 mod emulator_support;
-mod experiment;
 mod files;
 mod host;
 mod load_sweep;

@@ -8,7 +8,7 @@ use hopwise_testing::is_like;
 
 use crate::book::blocks;
 use crate::running::new_app;
-use crate::support::{Folder, command, hopwise, json, like, quoted_words, refuses, words};
+use crate::support::{Folder, command, hopwise, json, quoted_words, refuses, words};
 
 #[test]
 fn a_program_comes_through_the_mesh() {
@@ -179,14 +179,4 @@ fn what_is_no_program_for_these_boards_is_refused() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     let last = format!("hopwise: {broken} does not build; cargo says why above");
     assert_eq!(said.lines().last(), Some(last.as_str()), "{said}");
-}
-
-#[test]
-fn without_a_repository_nothing_is_written() {
-    let folder = Folder::new("new-app-nowhere");
-    let mut nowhere = command(&["new-app", "x"]);
-    let nowhere = nowhere.current_dir(folder.folder()).env_remove("HOPWISE_REPO").output();
-    let sentence = String::from_utf8(nowhere.expect("the command starts").stderr).unwrap();
-    like(&sentence, "hopwise: say where Hopwise's crates are: [..]");
-    assert!(!folder.folder().join("x").exists());
 }

@@ -53,7 +53,7 @@ macro_rules! transcripts {
     };
 }
 
-transcripts!(basics check clock collective emulate files processes refusals report repository rig sim view);
+transcripts!(basics check clock collective emulate experiment files processes refusals report repository rig sim view);
 
 /// Follows all cases of a file.
 fn follow(file: &str, text: &'static str) {
@@ -236,6 +236,10 @@ impl<'a> Case<'a> {
             let members = values.into_iter().flat_map(|value| match (part, value) {
                 ("*", Value::Array(members)) => members,
                 ("*", Value::Object(members)) => members.into_iter().map(|(_, member)| member).collect(),
+                (part, member @ Value::Object(_)) if part.contains('=') => {
+                    let is_it = part.split_once('=').is_some_and(|(key, value)| member[key] == value);
+                    is_it.then_some(member).into_iter().collect()
+                }
                 ("#", Value::Array(members)) => vec![members.len().into()],
                 ("#", Value::Object(members)) => vec![members.len().into()],
                 ("#", Value::String(text)) => vec![text.len().into()],

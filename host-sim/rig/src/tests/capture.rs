@@ -1,7 +1,7 @@
 //! Lines go to disk as they come, and the output is whole or what it was.
 
 use hopwise_node::router::Event;
-use hopwise_node::wire::{Kind, PacketId};
+use hopwise_node::wire::{Header, Kind};
 use hopwise_testing::Folder;
 use hopwise_trace::line::{Record, TraceLine};
 use hopwise_trace::reader::Reader;
@@ -29,13 +29,7 @@ fn packets(mesh: &Mesh, count: u32, mut take: impl FnMut(LogLine)) {
         let from = u64::from(number % 4);
         let (to, time) = ((from + 1) % 4, f64::from(number) * 1e-3);
         let link = |node: u64, peer: u64| mesh.network.port_to(node, peer).unwrap().unwrap() as u8;
-        let packet = PacketId {
-            source: from,
-            from_host: false,
-            epoch: 1,
-            kind: Kind::Datagram,
-            number,
-        };
+        let packet = Header::new(Kind::Datagram, from, to).numbered(1, number).id();
         let sent = Event::Sent {
             link: link(from, to),
             packet,

@@ -39,15 +39,32 @@ fn assert_caught_in(settings: &Settings, shell: impl Shell, broken: Broken) {
     assert!(violation.at >= FROM, "{violation:?}");
 }
 
+type Messages = Vec<Message<BODY>>;
+
 /// Changes what its application gets.
 struct Brings<F>(F);
 
-impl<F: FnMut(Nanos, &mut Vec<Message<BODY>>)> Shell for Brings<F> {
-    fn brings(&mut self, at: Nanos, board: u32, messages: &mut Vec<Message<BODY>>) {
+impl<F: FnMut(Nanos, &mut Messages)> Shell for Brings<F> {
+    fn brings(&mut self, at: Nanos, board: u32, messages: &mut Messages) {
         if board == LIAR && at >= FROM {
             (self.0)(at, messages);
         }
     }
+}
+
+fn brings<F: FnMut(Nanos, &mut Messages)>(change: F) -> Brings<F> {
+    Brings(change)
+}
+
+/// Swallows one message of a kind.
+fn swallows(is_it: fn(&Message<BODY>) -> bool) -> impl Shell {
+    let mut once = true;
+    brings(move |_, messages| {
+        if once && let Some(place) = messages.iter().position(is_it) {
+            messages.remove(place);
+            once = false;
+        }
+    })
 }
 
 #[test]
@@ -57,9 +74,7 @@ fn honest_boards_are_accepted() {
 
 #[test]
 fn payloads_cut_short_drawn_out_or_changed_are_corrupted() {
-    let with = |change: fn(&mut Message<BODY>)| {
-        Brings(move |_, messages: &mut Vec<Message<BODY>>| messages.iter_mut().for_each(change))
-    };
+    let with = |change: fn(&mut Message<BODY>)| brings(move |_, messages| messages.iter_mut().for_each(change));
     assert_caught(with(|message| message.payload.truncate(31)), Broken::Corrupted);
     assert_caught(with(|message| message.payload.truncate(4)), Broken::Corrupted);
     assert_caught(with(|message| message.payload.truncate(0)), Broken::Corrupted);
@@ -71,50 +86,34 @@ fn payloads_cut_short_drawn_out_or_changed_are_corrupted() {
 
 #[test]
 fn what_is_swallowed_is_lost() {
-    let mut once = true;
-    assert_caught(
-        Brings(move |_, messages: &mut Vec<_>| {
-            if std::mem::take(&mut once) {
-                messages.pop();
-            }
-        }),
-        Broken::Lost,
-    );
+    assert_caught(swallows(|_| true), Broken::Lost);
 }
 
 #[test]
 fn what_is_brought_again_came_twice() {
-    let twice = Brings(|_, messages: &mut Vec<Message<BODY>>| messages.extend(messages.last().cloned()));
+    let twice = brings(|_, messages| messages.extend(messages.last().cloned()));
     assert_caught(twice, Broken::Twice);
     let mut kept = Vec::new();
-    assert_caught(
-        Brings(move |_, messages: &mut Vec<Message<BODY>>| {
-            kept.extend(messages.clone());
-            if kept.len() > 50 {
-                messages.push(kept[0].clone());
-            }
-        }),
-        Broken::Twice,
-    );
+    let later = brings(move |_, messages| {
+        kept.extend(messages.clone());
+        messages.extend(kept.first().filter(|_| kept.len() > 50).cloned());
+    });
+    assert_caught(later, Broken::Twice);
 }
 
 #[test]
 fn what_is_held_back_is_out_of_order_or_late() {
     let mut held: Option<Message<BODY>> = None;
-    assert_caught(
-        Brings(move |_, messages: &mut Vec<Message<BODY>>| match &held {
-            None => held = messages.pop(),
-            Some(first) if messages.iter().any(|message| message.source == first.source) => {
-                messages.extend(held.take());
-            }
-            Some(_) => {}
-        }),
-        Broken::Order,
-    );
+    let overtaken = brings(move |_, messages| match &held {
+        None => held = messages.pop(),
+        Some(first) if messages.iter().any(|message| message.source == first.source) => messages.extend(held.take()),
+        Some(_) => {}
+    });
+    assert_caught(overtaken, Broken::Order);
     for delay in [1_500, 9_000] {
         let settings = also(traffic(), "--rate 25");
         let mut held: Vec<(Nanos, Message<BODY>)> = Vec::new();
-        let late = Brings(move |at, messages: &mut Vec<Message<BODY>>| {
+        let late = brings(move |at, messages| {
             held.extend(messages.drain(..).map(|message| (at, message)));
             let due = |&mut (since, _): &mut (Nanos, _)| at >= since + delay * 1_000_000;
             messages.extend(held.extract_if(.., due).map(|(_, message)| message));
@@ -134,28 +133,33 @@ impl<F: FnMut(&Event) -> Option<Event>> Shell for Says<F> {
     }
 }
 
+fn says<F: FnMut(&Event) -> Option<Event>>(change: F) -> Says<F> {
+    Says(change)
+}
+
+/// Keeps quiet about what it took.
+fn keeps_quiet() -> impl Shell {
+    says(|event| Some(*event).filter(|event| !matches!(event, Event::Received { .. })))
+}
+
+/// That it took another packet than it did.
+fn took_another(event: &Event) -> Option<Event> {
+    let Event::Received { link, mut packet, dest } = *event else {
+        return None;
+    };
+    packet.number ^= 1 << 20;
+    Some(Event::Received { link, packet, dest })
+}
+
 #[test]
 fn what_a_node_says_is_held_against_the_wires() {
-    // It keeps quiet about what it took, or says it took, or passed on, something else.
-    let silent = Says(|event: &Event| Some(*event).filter(|event| !matches!(event, Event::Received { .. })));
-    assert_caught(silent, Broken::Account);
-    assert_caught(
-        Says(|event: &Event| match *event {
-            Event::Received { link, mut packet, dest } => {
-                packet.number ^= 1 << 20;
-                Some(Event::Received { link, packet, dest })
-            }
-            event => Some(event),
-        }),
-        Broken::Account,
-    );
-    assert_caught(
-        Says(|event: &Event| match *event {
-            Event::Forwarded { link, packet } => Some(Event::Forwarded { link: link ^ 1, packet }),
-            event => Some(event),
-        }),
-        Broken::Account,
-    );
+    assert_caught(keeps_quiet(), Broken::Account);
+    assert_caught(says(|event| took_another(event).or(Some(*event))), Broken::Account);
+    let passes_elsewhere = says(|event| match *event {
+        Event::Forwarded { link, packet } => Some(Event::Forwarded { link: link ^ 1, packet }),
+        event => Some(event),
+    });
+    assert_caught(passes_elsewhere, Broken::Account);
 }
 
 /// Drops what comes for its application, and says so.
@@ -316,20 +320,13 @@ fn while_plugs_are_exchanged_nothing_can_be_made_up() {
         assert_eq!(verdict(&settings, Honest), None, "{}", settings.command());
         let once = |lie: fn(&Event) -> Option<Event>| {
             let mut told = false;
-            Says(move |event: &Event| {
+            says(move |event| {
                 let lie = lie(event).filter(|_| !told);
                 told |= lie.is_some();
                 Some(lie.unwrap_or(*event))
             })
         };
-        let takes = once(|event| match *event {
-            Event::Received { link, mut packet, dest } => {
-                packet.number ^= 1 << 20;
-                Some(Event::Received { link, packet, dest })
-            }
-            _ => None,
-        });
-        assert_caught_in(&settings, takes, Broken::Account);
+        assert_caught_in(&settings, once(took_another), Broken::Account);
         let passes_on = once(|event| match *event {
             Event::Forwarded { link, mut packet } => {
                 packet.number ^= 1 << 20;
@@ -338,30 +335,19 @@ fn while_plugs_are_exchanged_nothing_can_be_made_up() {
             _ => None,
         });
         assert_caught_in(&settings, passes_on, Broken::Account);
-        let keeps_quiet = Says(|event: &Event| Some(*event).filter(|event| !matches!(event, Event::Received { .. })));
-        assert_caught_in(&settings, keeps_quiet, Broken::Account);
+        assert_caught_in(&settings, keeps_quiet(), Broken::Account);
     }
-}
-
-/// Pings beside a wire that damages most of what it carries.
-fn beside_a_bad_wire() -> Settings {
-    let noise = "--traffic ping-all --events '0s noise 4.0 2e-3' --rate 20 --packets 1000";
-    also(traffic(), noise)
 }
 
 #[test]
 fn a_bad_wire_excuses_nobody_who_loses_responses_or_says_that_it_is_busy() {
-    let settings = beside_a_bad_wire();
+    // Pings beside a wire that damages most of what it carries.
+    let noise = "--traffic ping-all --events '0s noise 4.0 2e-3' --rate 20 --packets 1000";
+    let settings = also(traffic(), noise);
     assert_eq!(verdict(&settings, Honest), None, "{}", settings.command());
-    let mut once = true;
-    let swallows = Brings(move |_, messages: &mut Vec<Message<BODY>>| {
-        if once && messages.pop().is_some() {
-            once = false;
-        }
-    });
-    assert_caught_in(&settings, swallows, Broken::Lost);
+    assert_caught_in(&settings, swallows(|_| true), Broken::Lost);
     // It has answered, and says it had no room.
-    let busy = Says(|event: &Event| match *event {
+    let busy = says(|event| match *event {
         Event::Delivered { packet } if packet.kind == Kind::Request => Some(Event::Dropped {
             packet,
             dest: u64::from(LIAR),
@@ -385,7 +371,7 @@ fn answers_that_cannot_be_are_corrupted() {
         Query::ClearCounters,
     ] {
         let spoilt = |change: fn(&mut Message<BODY>)| {
-            Brings(move |_, messages: &mut Vec<Message<BODY>>| {
+            brings(move |_, messages| {
                 let responses = messages.iter_mut();
                 responses
                     .filter(|message| message.kind == MessageKind::Response(query))
@@ -393,16 +379,13 @@ fn answers_that_cannot_be_are_corrupted() {
             })
         };
         assert_caught_in(&settings, spoilt(|message| message.source ^= 1), Broken::Corrupted);
-        assert_caught_in(
-            &settings,
-            spoilt(|message| {
-                // Shorter, or longer if it was empty.
-                if message.payload.pop().is_none() {
-                    message.payload.push(0).unwrap();
-                }
-            }),
-            Broken::Corrupted,
-        );
+        let other_length = spoilt(|message| {
+            // Shorter, or longer if it was empty.
+            if message.payload.pop().is_none() {
+                message.payload.push(0).unwrap();
+            }
+        });
+        assert_caught_in(&settings, other_length, Broken::Corrupted);
     }
 }
 
@@ -433,22 +416,15 @@ fn a_report_that_is_swallowed_is_missed() {
             "torus(3,3) --packets 1000 --rate 5 --events '0s off 8' {service}"
         ));
         let mut told = 0;
-        let listens = Brings(|_, messages: &mut Vec<Message<BODY>>| told += reports(messages));
+        let listens = brings(|_, messages| told += messages.iter().filter(|message| is_report(message)).count());
         assert_eq!(verdict(&settings, listens), None, "{}", settings.command());
         assert!(told > 3, "only {told} reports");
-        let mut once = true;
-        let swallows = Brings(move |_, messages: &mut Vec<Message<BODY>>| {
-            if reports(messages) > 0 && std::mem::take(&mut once) {
-                messages.retain(|message| !matches!(message.kind, MessageKind::Undeliverable { .. }));
-            }
-        });
-        assert_caught_in(&settings, swallows, Broken::Lost);
+        assert_caught_in(&settings, swallows(is_report), Broken::Lost);
     }
 }
 
-fn reports(messages: &[Message<BODY>]) -> usize {
-    let is_report = |message: &&Message<BODY>| matches!(message.kind, MessageKind::Undeliverable { .. });
-    messages.iter().filter(is_report).count()
+fn is_report(message: &Message<BODY>) -> bool {
+    matches!(message.kind, MessageKind::Undeliverable { .. })
 }
 
 /// Swallows the messages that an inbox had no room for at first.

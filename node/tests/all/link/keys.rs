@@ -13,7 +13,7 @@ use hopwise_node::wire::{
 use proptest::prelude::*;
 
 use super::pair::{Notice, Pair, host_identity, identity};
-use crate::support::cases;
+use crate::support::{Random, cases};
 
 const BAUD: u32 = 1_000_000;
 pub(super) const KEY: Key = Key::new(*b"a key for trials");
@@ -179,7 +179,7 @@ fn nothing_of_an_earlier_session_is_accepted() {
 
 /// Someone on the wire who knows the wire format and all that was ever said, but no key.
 struct Attacker {
-    seed: u64,
+    random: Random,
     /// What was said, by both ends, in all sessions.
     heard: Vec<Vec<u8>>,
     impostors: [Link<WIRE>; 2],
@@ -198,7 +198,7 @@ impl Attacker {
             link
         };
         Attacker {
-            seed: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            random: Random(seed),
             heard: Vec::new(),
             impostors: [impostor(0, Key::new([1; 16])), impostor(1, Key::new([2; 16]))],
             now: 0,
@@ -206,12 +206,9 @@ impl Attacker {
         }
     }
 
-    /// Xorshift: a number below `below`.
+    /// A number below `below`.
     fn draw(&mut self, below: usize) -> usize {
-        self.seed ^= self.seed << 13;
-        self.seed ^= self.seed >> 7;
-        self.seed ^= self.seed << 17;
-        (self.seed >> 20) as usize % below.max(1)
+        self.random.below(below.max(1) as u64) as usize
     }
 
     fn recorded(&mut self) -> Vec<u8> {

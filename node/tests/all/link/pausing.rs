@@ -96,19 +96,13 @@ fn a_pause_that_was_not_announced_ends_the_session() {
 }
 
 #[test]
-fn nothing_is_sent_to_an_end_that_is_away() {
+fn nothing_is_sent_to_an_end_that_is_away_and_it_is_given_up_if_it_does_not_come_back() {
     let mut pair = busy_pair();
     leave(&mut pair, &[0]);
     pair.run(2 * SECOND, |_| false);
     assert_eq!(pair.waiting_from(1), 0);
-}
-
-#[test]
-fn an_end_that_does_not_come_back_is_given_up() {
-    let mut pair = busy_pair();
-    leave(&mut pair, &[0]);
     let away = u64::from(UNITS) * PAUSE_UNIT;
-    pair.run(away - TOLD, |_| false);
+    pair.run(away - TOLD - 2 * SECOND, |_| false);
     assert_eq!(pair.ends[1].notices, [Notice::Up]);
     pair.run(400 * MILLISECOND, |_| false);
     assert_eq!(pair.ends[1].notices, [Notice::Up, Notice::Down(Down::Silent)]);

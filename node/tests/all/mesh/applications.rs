@@ -28,16 +28,14 @@ fn the_first_sixteen_numbers_are_not_the_users() {
 #[test]
 fn packets_say_whom_they_are_for() {
     let mut mesh = Mesh::up("path(3)");
-    let now = mesh.now;
     let (first, second) = (AppPort(16), AppPort(255));
-    mesh.board_mut(0)
-        .act(|router, note| router.send(2, first, b"one", now, note))
+    mesh.act(0, |router, now, note| router.send(2, first, b"one", now, note))
         .unwrap();
-    mesh.board_mut(0)
-        .act(|router, note| router.send_confirmed(2, second, b"two", now, note))
-        .unwrap();
-    mesh.board_mut(0)
-        .act(|router, note| router.broadcast(first, b"three", now, note))
+    mesh.act(0, |router, now, note| {
+        router.send_confirmed(2, second, b"two", now, note)
+    })
+    .unwrap();
+    mesh.act(0, |router, now, note| router.broadcast(first, b"three", now, note))
         .unwrap();
     mesh.run(50 * MILLISECOND);
     let got = mesh.board(2).got.iter();
@@ -83,10 +81,8 @@ fn an_application_without_room_costs_no_other_anything() {
     let full = AppPort(30);
     serve(&mut mesh, 1, full, 1);
     serve(&mut mesh, 1, APP, 200);
-    let now = mesh.now;
     for payload in [b"a", b"b"] {
-        mesh.board_mut(0)
-            .act(|router, note| router.send(1, full, payload, now, note))
+        mesh.act(0, |router, now, note| router.send(1, full, payload, now, note))
             .unwrap();
     }
     for number in 0..8 {
@@ -97,10 +93,10 @@ fn an_application_without_room_costs_no_other_anything() {
     assert_eq!(mesh.board(1).dropped(DropReason::InboxFull), 1);
     // One that is confirmed is refused for good, and its sender told; the others are not held up, however many there are.
     let send = |mesh: &mut Mesh, payload: &[u8]| {
-        let now = mesh.now;
-        mesh.board_mut(0)
-            .act(|router, note| router.send_confirmed(1, full, payload, now, note))
-            .unwrap()
+        mesh.act(0, |router, now, note| {
+            router.send_confirmed(1, full, payload, now, note)
+        })
+        .unwrap()
     };
     let refused = send(&mut mesh, b"c");
     mesh.run(50 * MILLISECOND);
@@ -135,10 +131,10 @@ fn a_request_is_answered_by_the_application_that_was_asked() {
     let found = (asked.kind, asked.port, asked.number);
     assert_eq!(found, (MessageKind::Request, APP, number));
     assert_eq!(&asked.payload[..], b"how much?");
-    let now = mesh.now;
     let respond = |mesh: &mut Mesh, response: &[u8]| {
-        mesh.board_mut(2)
-            .act(|router, note| router.respond(&asked, AppStatus::Ok, response, now, note))
+        mesh.act(2, |router, now, note| {
+            router.respond(&asked, AppStatus::Ok, response, now, note)
+        })
     };
     assert_eq!(respond(&mut mesh, &[0; BODY]), Err(SendError::TooLong));
     assert_eq!(respond(&mut mesh, b"much"), Ok(()));
@@ -153,11 +149,11 @@ fn a_request_is_answered_by_the_application_that_was_asked() {
 fn a_board_sends_to_the_host_at_any_board() {
     let mut mesh = Mesh::up("path(3)");
     let host = mesh.host(2);
-    let now = mesh.now;
     for from in [0, 2] {
-        mesh.board_mut(from)
-            .act(|router, note| router.send_to_host(2, APP, b"21.5", now, note))
-            .unwrap();
+        mesh.act(from, |router, now, note| {
+            router.send_to_host(2, APP, b"21.5", now, note)
+        })
+        .unwrap();
     }
     mesh.run(20 * MILLISECOND);
     let heard = mesh.stranger(host).heard.iter();

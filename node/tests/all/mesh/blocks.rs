@@ -59,14 +59,9 @@ fn write_slowly(mut mesh: Mesh, slow: Node) {
     let mut written = vec![Written::new(); nodes];
     let mut next = 0_u16;
     for round in 0..1_200 {
-        let now = mesh.now;
         let block = [&next.to_le_bytes()[..], &[7; 194]].concat();
-        let source = mesh.board_mut(0);
-        if next < BLOCKS
-            && source
-                .act(|router, note| router.broadcast(AppPort::UPDATE, &block, now, note))
-                .is_ok()
-        {
+        let send = |router: &mut Router, now, note: &mut _| router.broadcast(AppPort::UPDATE, &block, now, note);
+        if next < BLOCKS && mesh.act(0, send).is_ok() {
             next += 1;
         }
         // What has nothing to do with it goes on meanwhile.

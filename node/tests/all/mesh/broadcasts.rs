@@ -1,6 +1,6 @@
 //! Broadcasts: every other live node once.
 
-use super::datagrams::{aged, beside, copied, header};
+use super::datagrams::{aged, beside, header, with};
 use super::harness::Mesh;
 use crate::support::*;
 
@@ -117,12 +117,8 @@ fn floods_heard(is_flood: bool) -> usize {
         mesh.send(0, 1, &[0; 200]).unwrap();
     }
     let broadcast = header(Kind::Broadcast, 2, 2, 3);
-    mesh.say(four, &copied(broadcast), b"flood", 3);
-    let own = Header {
-        copied: is_flood,
-        ..broadcast
-    };
-    mesh.say(one, &own, b"flood", 100);
+    mesh.say(four, &with(broadcast, |header| header.copied = true), b"flood", 3);
+    mesh.say(one, &with(broadcast, |own| own.copied = is_flood), b"flood", 100);
     assert_eq!(counts(&mesh, b"flood")[0], 1);
     let heard = mesh.stranger(one).heard.iter();
     heard
@@ -146,7 +142,7 @@ fn a_source_whose_tree_is_broken_floods_at_once() {
     };
     let headers = send(&mut mesh);
     assert_eq!(headers.map(|header| header.copied), [false, false]);
-    mesh.say(one, &copied(headers[0]), b"mine", 20);
+    mesh.say(one, &with(headers[0], |header| header.copied = true), b"mine", 20);
     assert_eq!(send(&mut mesh).map(|header| header.copied), [true, true]);
     mesh.run(times::FLOOD_FOR);
     assert_eq!(send(&mut mesh).map(|header| header.copied), [false, false]);

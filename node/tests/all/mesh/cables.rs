@@ -108,15 +108,7 @@ fn nothing_is_sent_to_one_who_does_not_accept_us() {
     assert_eq!(mesh.stranger(two).heard.len(), 1);
 }
 
-/// Node 1 of a ring has something for node 2, which is a stranger there, and another way to it.
-fn bad_neighbor() -> (Mesh, usize) {
-    let mut mesh = Mesh::new("ring(4)");
-    let two = mesh.impersonate(1, 2);
-    mesh.come_up();
-    (mesh, two)
-}
-
-/// What is to go through a bad link goes round it, and the link is tried again at longer and longer intervals.
+/// Node 1 of a ring has something for node 2, which is a stranger there: what is to go through a bad link goes round it, and the link is tried again at longer and longer intervals.
 fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
     let begun = mesh.now;
     mesh.send(1, 2, &[7; 150]).unwrap();
@@ -140,18 +132,17 @@ fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
 }
 
 #[test]
-fn a_neighbor_that_never_acknowledges_is_left_alone() {
-    let mut mesh = Mesh::new("ring(4)");
-    let two = mesh.impersonate(1, 2);
-    mesh.stranger_mut(two).mute = true;
-    mesh.come_up();
-    assert_left_alone(mesh, Down::Stuck, 1_700 * MILLISECOND);
-}
-
-#[test]
 fn a_neighbor_that_takes_nothing_is_left_alone() {
+    let bad_neighbor = |mute| {
+        let mut mesh = Mesh::new("ring(4)");
+        let two = mesh.impersonate(1, 2);
+        mesh.stranger_mut(two).mute = mute;
+        mesh.come_up();
+        (mesh, two)
+    };
+    assert_left_alone(bad_neighbor(true).0, Down::Stuck, 1_700 * MILLISECOND);
     for offer in [Offer::new(0, 0), Offer::ALL] {
-        let (mut mesh, two) = bad_neighbor();
+        let (mut mesh, two) = bad_neighbor(false);
         mesh.stranger_mut(two).takes = false;
         mesh.stranger_mut(two).link.offer(offer);
         assert_left_alone(mesh, Down::Stuck, 5_700 * MILLISECOND);

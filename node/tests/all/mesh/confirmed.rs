@@ -1,6 +1,6 @@
 //! Confirmed packets: delivered once, and the sender learns what became of each.
 
-use super::datagrams::{aged, beside, from_host, header};
+use super::datagrams::{aged, beside, header, with};
 use super::harness::{Got, Mesh};
 use crate::support::*;
 
@@ -44,12 +44,15 @@ fn each_is_delivered_once_and_confirmed() {
 }
 
 #[test]
-fn one_to_oneself_is_confirmed() {
+fn one_to_oneself_is_delivered_and_confirmed() {
     let mut mesh = Mesh::up("ring(3)");
+    mesh.send(1, 1, b"note").unwrap();
+    mesh.run(MILLISECOND);
+    assert_eq!(mesh.board(1).payloads(), [(1, &b"note"[..])]);
     mesh.confirmed(1, 1, b"me").unwrap();
     mesh.run(200 * MILLISECOND);
     assert_eq!(outcomes(&mesh, 1), [(0, Outcome::Delivered)]);
-    assert_eq!(mesh.board(1).payloads(), [(1, &b"me"[..])]);
+    assert_eq!(mesh.board(1).payloads(), [(1, &b"note"[..]), (1, b"me")]);
     mesh.assert_at_rest();
 }
 
@@ -83,31 +86,24 @@ fn a_retry_ends_where_its_first_copy_still_waits() {
 
 #[test]
 fn so_many_are_under_way_and_no_more() {
-    let mut mesh = Mesh::up("path(3)");
-    for number in 0..OUTSTANDING {
-        assert_eq!(mesh.confirmed(0, 2, b"x"), Ok(FIRST + number as u32));
+    for fetches in [true, false] {
+        let mut mesh = Mesh::up("path(3)");
+        mesh.board_mut(0).fetches = fetches;
+        for number in 0..OUTSTANDING {
+            assert_eq!(mesh.confirmed(0, 2, b"x"), Ok(FIRST + number as u32));
+        }
+        assert_eq!(mesh.confirmed(0, 2, b"x"), Err(SendError::Full));
+        mesh.run(300 * MILLISECOND);
+        assert_eq!(mesh.board(0).router.has_news(), !fetches);
+        if !fetches {
+            assert_eq!(mesh.confirmed(0, 2, b"x"), Err(SendError::Full));
+            let now = mesh.now;
+            mesh.board_mut(0).fetch(now);
+        }
+        assert_eq!(outcomes(&mesh, 0).len(), OUTSTANDING);
+        assert!(!mesh.board(0).router.has_news());
+        assert!(mesh.confirmed(0, 2, b"x").is_ok());
     }
-    assert_eq!(mesh.confirmed(0, 2, b"x"), Err(SendError::Full));
-    mesh.run(300 * MILLISECOND);
-    assert_eq!(outcomes(&mesh, 0).len(), OUTSTANDING);
-    assert!(mesh.confirmed(0, 2, b"x").is_ok());
-}
-
-#[test]
-fn outcomes_wait_to_be_fetched() {
-    let mut mesh = Mesh::up("path(3)");
-    mesh.board_mut(0).fetches = false;
-    for _ in 0..OUTSTANDING {
-        mesh.confirmed(0, 2, b"x").unwrap();
-    }
-    mesh.run(300 * MILLISECOND);
-    assert!(mesh.board(0).router.has_news());
-    assert_eq!(mesh.confirmed(0, 2, b"x"), Err(SendError::Full));
-    let now = mesh.now;
-    mesh.board_mut(0).fetch(now);
-    assert_eq!(outcomes(&mesh, 0).len(), OUTSTANDING);
-    assert!(!mesh.board(0).router.has_news());
-    assert!(mesh.confirmed(0, 2, b"x").is_ok());
 }
 
 #[test]
@@ -162,15 +158,6 @@ fn one_that_comes_back_in_time_is_delivered() {
     mesh.assert_at_rest();
 }
 
-/// Board 1 of `path(3)`, and a stranger in place of 2.
-fn facing() -> (Mesh, usize) {
-    let mut mesh = Mesh::new("path(3)");
-    let two = mesh.impersonate(1, 2);
-    mesh.come_up();
-    mesh.run(100 * MILLISECOND);
-    (mesh, two)
-}
-
 pub(super) fn confirmation(number: u32, verdict: Verdict, uptime: Micros) -> Vec<u8> {
     let confirmation = Confirmation {
         number,
@@ -183,7 +170,7 @@ pub(super) fn confirmation(number: u32, verdict: Verdict, uptime: Micros) -> Vec
 
 #[test]
 fn one_that_nobody_answers_is_unknown() {
-    let (mut mesh, two) = facing();
+    let (mut mesh, [two]) = beside("path(3)", [(1, 2)]);
     let began = mesh.now;
     mesh.confirmed(1, 2, b"hear me").unwrap();
     assert!(mesh.run_until(20 * SECOND, |mesh| !mesh.board(1).outcomes.is_empty()));
@@ -227,7 +214,7 @@ fn one_that_nobody_answers_is_unknown() {
 
 #[test]
 fn a_confirmation_counts_once_and_only_of_this_life() {
-    let (mut mesh, two) = facing();
+    let (mut mesh, [two]) = beside("path(3)", [(1, 2)]);
     mesh.confirmed(1, 2, b"x").unwrap();
     mesh.run(20 * MILLISECOND);
     let response = header(Kind::Confirmation, 2, 1, 50);
@@ -259,7 +246,7 @@ fn a_confirmation_counts_once_and_only_of_this_life() {
 /// before.
 #[test]
 fn what_the_destination_answers_decides_when_it_is_tried_again() {
-    let (mut mesh, two) = facing();
+    let (mut mesh, [two]) = beside("path(3)", [(1, 2)]);
     mesh.confirmed(1, 2, b"x").unwrap();
     mesh.run(10 * MILLISECOND);
     let response = header(Kind::Confirmation, 2, 1, 50);
@@ -337,7 +324,10 @@ fn one_that_comes_again_is_confirmed_again_and_not_delivered() {
     assert_eq!(mesh.board(2).payloads(), [(0, &b"payload"[..])]);
     assert_eq!(mesh.board(2).dropped(DropReason::Duplicate), 1);
     // The host at node 0 numbers its packets by itself, and is answered itself.
-    assert_eq!(send(&mut mesh, &from_host(packet)).verdict, Verdict::Delivered);
+    assert_eq!(
+        send(&mut mesh, &with(packet, |header| header.from_host = true)).verdict,
+        Verdict::Delivered
+    );
     assert!(mesh.stranger(zero).heard.last().unwrap().header.to_host);
     // After a restart of its source number 9 is another packet. One that is left over from a life that is not remembered is not
     // answered.
@@ -350,11 +340,12 @@ fn one_that_comes_again_is_confirmed_again_and_not_delivered() {
     assert_eq!(mesh.board(2).dropped(DropReason::Stale), 1);
     // It names an epoch that is not this board's.
     let known = mesh.stranger(zero).heard.len();
-    let of_restarted = Header {
-        number: 11,
-        ..restarted
-    };
-    mesh.say(zero, &of_restarted, b"\x05\0other life", 20);
+    mesh.say(
+        zero,
+        &with(restarted, |header| header.number = 11),
+        b"\x05\0other life",
+        20,
+    );
     let told = Confirmation::read(&mesh.stranger(zero).heard[known].body).unwrap();
     assert_eq!(told.verdict, Verdict::Restarted);
     assert_eq!(mesh.board(2).got.len(), 3);

@@ -1,6 +1,6 @@
 //! Round dead links: where a packet goes, what its trail says, and when it gives up.
 
-use super::datagrams::{between_in, header, on_trail};
+use super::datagrams::{between_in, header, with};
 use super::harness::Mesh;
 use crate::support::*;
 
@@ -65,14 +65,9 @@ fn packets_on_a_dying_cable_come_once() {
     }
 }
 
-/// In `ring(8)`, node 2 with strangers in place of 1 and 3.
-fn at_two() -> (Mesh, usize, usize) {
-    between_in("ring(8)")
-}
-
 #[test]
 fn the_trail_names_who_was_visited() {
-    let (mut mesh, one, _) = at_two();
+    let (mut mesh, one, _) = between_in("ring(8)");
     mesh.unplug(2, mesh.network.port_to(2, 3).unwrap().unwrap() as u8);
     mesh.run(SECOND);
     mesh.say(one, &header(Kind::Datagram, 1, 4, 5), b"payload", 50);
@@ -85,8 +80,8 @@ fn the_trail_names_who_was_visited() {
 
 #[test]
 fn a_trail_ends_where_the_destination_is_nearer() {
-    let (mut mesh, one, three) = at_two();
-    let on_trail = on_trail(header(Kind::Datagram, 1, 4, 5));
+    let (mut mesh, one, three) = between_in("ring(8)");
+    let on_trail = with(header(Kind::Datagram, 1, 4, 5), |header| header.trail = true);
     // It began at 7, which is three hops from 4; here it is two.
     mesh.say(one, &on_trail, &[b'x', 7 << 1, 0 << 1, 1 << 1, 3], 20);
     let on = &mesh.stranger(three).heard[0];
@@ -101,9 +96,9 @@ fn a_trail_ends_where_the_destination_is_nearer() {
 
 #[test]
 fn a_trail_that_is_none_is_malformed() {
-    let (mut mesh, one, three) = at_two();
+    let (mut mesh, one, three) = between_in("ring(8)");
     for (number, body) in [(1, &[9][..]), (2, &[]), (3, &[0])] {
-        let header = on_trail(header(Kind::Datagram, 1, 4, number));
+        let header = with(header(Kind::Datagram, 1, 4, number), |header| header.trail = true);
         mesh.post(one, &header, body);
     }
     mesh.run(50 * MILLISECOND);
@@ -113,7 +108,7 @@ fn a_trail_that_is_none_is_malformed() {
 
 #[test]
 fn a_trail_that_does_not_fit_is_the_end() {
-    let (mut mesh, one, _) = at_two();
+    let (mut mesh, one, _) = between_in("ring(8)");
     mesh.unplug(2, mesh.network.port_to(2, 3).unwrap().unwrap() as u8);
     mesh.run(SECOND);
     for (length, fits) in [(BODY - 3, true), (BODY - 2, false), (BODY - 1, false)] {
@@ -129,9 +124,9 @@ fn a_trail_that_does_not_fit_is_the_end() {
 /// A packet that was refused on its way back is delivered with its trail taken off.
 #[test]
 fn the_trail_does_not_reach_the_application() {
-    let (mut mesh, one, _) = at_two();
+    let (mut mesh, one, _) = between_in("ring(8)");
     for (kind, number) in [(Kind::Datagram, 1), (Kind::Broadcast, 2)] {
-        let header = on_trail(header(kind, 1, 2, number));
+        let header = with(header(kind, 1, 2, number), |header| header.trail = true);
         mesh.post(one, &header, &[b'a', b'b', 1 << 1, 1]);
     }
     mesh.run(20 * MILLISECOND);

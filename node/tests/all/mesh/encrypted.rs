@@ -23,10 +23,10 @@ fn say_it_all(encrypts: bool) -> (Vec<Vec<u8>>, bool) {
     mesh.run(100 * MILLISECOND);
     let request = mesh.board_mut(3).router.next_message().expect("the request has come");
     assert_eq!((request.kind, &request.payload[..]), (MessageKind::Request, SECRET));
-    let now = mesh.now;
-    mesh.board_mut(3)
-        .act(|router, note| router.respond(&request, AppStatus::Ok, SECRET, now, note))
-        .unwrap();
+    mesh.act(3, |router, now, note| {
+        router.respond(&request, AppStatus::Ok, SECRET, now, note)
+    })
+    .unwrap();
     // Nobody serves this: the router itself says so.
     mesh.ask(0, 2, Query::Application(AppPort(99)), SECRET).unwrap();
     mesh.run(100 * MILLISECOND);

@@ -464,28 +464,28 @@ impl Mesh {
         }
     }
 
-    pub(crate) fn send(&mut self, from: Node, to: Node, payload: &[u8]) -> Result<u32, SendError> {
+    /// Does something with the router of a board now, and notes what it reports.
+    pub(crate) fn act<T>(&mut self, node: Node, act: impl FnOnce(&mut Router, Micros, &mut Notes) -> T) -> T {
         let now = self.now;
-        self.board_mut(from)
-            .act(|router, note| router.send(to, APP, payload, now, note))
+        self.board_mut(node).act(|router, note| act(router, now, note))
+    }
+
+    pub(crate) fn send(&mut self, from: Node, to: Node, payload: &[u8]) -> Result<u32, SendError> {
+        self.act(from, |router, now, note| router.send(to, APP, payload, now, note))
     }
 
     pub(crate) fn confirmed(&mut self, from: Node, to: Node, payload: &[u8]) -> Result<u32, SendError> {
-        let now = self.now;
-        self.board_mut(from)
-            .act(|router, note| router.send_confirmed(to, APP, payload, now, note))
+        self.act(from, |router, now, note| {
+            router.send_confirmed(to, APP, payload, now, note)
+        })
     }
 
     pub(crate) fn broadcast(&mut self, from: Node, payload: &[u8]) -> Result<u32, SendError> {
-        let now = self.now;
-        self.board_mut(from)
-            .act(|router, note| router.broadcast(APP, payload, now, note))
+        self.act(from, |router, now, note| router.broadcast(APP, payload, now, note))
     }
 
     pub(crate) fn ask(&mut self, from: Node, to: Node, query: Query, more: &[u8]) -> Result<u32, SendError> {
-        let now = self.now;
-        self.board_mut(from)
-            .act(|router, note| router.ask(to, query, more, now, note))
+        self.act(from, |router, now, note| router.ask(to, query, more, now, note))
     }
 
     /// Every board's account adds up, and nothing is left in its buffers.

@@ -1,18 +1,15 @@
 //! Confirmed packets to which nobody answers: by other paths, and by all of them.
 
 use super::confirmed::confirmation;
-use super::datagrams::{copied, header};
+use super::datagrams::{beside, header, with};
 use super::harness::Mesh;
 use super::stranger::Heard;
 use crate::support::*;
 use hopwise_node::wire::Undeliverable;
 
 /// Board 0 of `ring(5)`, between strangers in place of nodes 1 and 4.
-fn between() -> (Mesh, usize, usize) {
-    let mut mesh = Mesh::up("ring(5)");
-    let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
-    mesh.run(2 * SECOND);
-    (mesh, one, four)
+fn between() -> (Mesh, [usize; 2]) {
+    beside("ring(5)", [(0, 1), (0, 4)])
 }
 
 fn kinds(heard: &[Heard]) -> Vec<Kind> {
@@ -32,7 +29,7 @@ fn unwrapped(heard: &Heard) -> Option<Confirmation> {
 
 #[test]
 fn what_is_not_answered_goes_by_another_path() {
-    let (mut mesh, one, four) = between();
+    let (mut mesh, [one, four]) = between();
     mesh.confirmed(0, 2, b"hello").unwrap();
     mesh.run(50 * MILLISECOND);
     let found = kinds(&mesh.stranger(one).heard);
@@ -46,14 +43,14 @@ fn what_is_not_answered_goes_by_another_path() {
 
 #[test]
 fn a_packet_that_comes_again_is_confirmed_by_another_path() {
-    let (mut mesh, one, four) = between();
+    let (mut mesh, [one, four]) = between();
     // From node 2, whose route leads past node 1.
     let packet = header(Kind::Confirmed, 2, 0, 9);
     mesh.say(one, &packet, b"\0\0payload", 50);
     assert_eq!(kinds(&mesh.stranger(one).heard), [Kind::Confirmation]);
     assert_eq!(mesh.stranger(four).heard.len(), 0);
     for _ in 0..5 {
-        mesh.say(one, &copied(packet), b"\0\0payload", 50);
+        mesh.say(one, &with(packet, |header| header.copied = true), b"\0\0payload", 50);
     }
     assert!(kinds(&mesh.stranger(four).heard).contains(&Kind::Confirmation));
     assert_eq!(mesh.board(0).got.len(), 1);
@@ -61,8 +58,8 @@ fn a_packet_that_comes_again_is_confirmed_by_another_path() {
 
 #[test]
 fn what_comes_as_a_flood_is_answered_by_a_flood() {
-    let (mut mesh, one, four) = between();
-    let flood = copied(header(Kind::Flooded, 2, 0, 70));
+    let (mut mesh, [one, four]) = between();
+    let flood = with(header(Kind::Flooded, 2, 0, 70), |header| header.copied = true);
     let body = flooded(Kind::Confirmed, 9, b"\x01\0\x14payload");
     mesh.say(one, &flood, &body, 50);
     assert_eq!(mesh.board(0).payloads(), [(2, &b"payload"[..])]);
@@ -78,7 +75,7 @@ fn what_comes_as_a_flood_is_answered_by_a_flood() {
 #[test]
 fn a_destination_that_only_floods_reach_is_flooded_at_once() {
     let reach = |said: fn(u32) -> (Header, Vec<u8>)| {
-        let (mut mesh, one, four) = between();
+        let (mut mesh, [one, four]) = between();
         let number = mesh.confirmed(0, 2, b"hello").unwrap();
         mesh.run(20 * MILLISECOND);
         let (header, body) = said(number);
@@ -88,7 +85,7 @@ fn a_destination_that_only_floods_reach_is_flooded_at_once() {
         kinds(&mesh.stranger(four).heard).contains(&Kind::Flooded)
     };
     assert!(reach(|number| (
-        copied(header(Kind::Flooded, 2, 0, 70)),
+        with(header(Kind::Flooded, 2, 0, 70), |header| header.copied = true),
         flooded(Kind::Confirmation, 50, &response(number, Verdict::Busy)),
     )));
     assert!(!reach(|number| (
@@ -123,7 +120,7 @@ fn report(number: u32, reason: DropReason) -> Vec<u8> {
 #[test]
 fn only_complete_searches_say_that_there_is_no_path() {
     for (reason, ends) in [(DropReason::NoRoute, true), (DropReason::TrailFull, false)] {
-        let (mut mesh, one, _) = between();
+        let (mut mesh, [one, _]) = between();
         let number = mesh.confirmed(0, 2, b"hello").unwrap();
         for place in 0..8 {
             mesh.run(500 * MILLISECOND);
@@ -141,7 +138,7 @@ fn only_complete_searches_say_that_there_is_no_path() {
 #[test]
 fn a_busy_board_does_not_pass_floods_on() {
     for busy in [false, true] {
-        let (mut mesh, one, four) = between();
+        let (mut mesh, [one, four]) = between();
         mesh.stranger_mut(four).takes = !busy;
         mesh.board_mut(0).fetches = !busy;
         for number in 0..if busy { 6 } else { 0 } {
@@ -154,7 +151,7 @@ fn a_busy_board_does_not_pass_floods_on() {
         mesh.run(100 * MILLISECOND);
         let used = mesh.board(0).router.counters().buffers_used as usize;
         assert_eq!(used > BUFFERS / 2, busy, "{used}");
-        let flood = copied(header(Kind::Flooded, 1, 3, 170));
+        let flood = with(header(Kind::Flooded, 1, 3, 170), |header| header.copied = true);
         mesh.say(one, &flood, &flooded(Kind::Confirmed, 9, b"\0\0payload"), 150);
         assert_eq!(mesh.board(0).dropped(DropReason::Busy) > 0, busy);
         mesh.stranger_mut(four).takes = true;

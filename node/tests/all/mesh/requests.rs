@@ -1,6 +1,6 @@
 //! Requests and answers, and hosts.
 
-use super::datagrams::{beside, header};
+use super::datagrams::{beside, header, with};
 use super::harness::{Got, Mesh};
 use crate::support::*;
 use hopwise_node::router::Message;
@@ -131,9 +131,7 @@ fn requests_that_are_none_are_malformed() {
 
 /// Node 2 replies.
 fn reply(mesh: &mut Mesh, request: &Message<BODY>, payload: &[u8]) -> Result<(), SendError> {
-    let now = mesh.now;
-    let board = mesh.board_mut(2);
-    board.act(|router, note| router.reply(request, payload, now, note))
+    mesh.act(2, |router, now, note| router.reply(request, payload, now, note))
 }
 
 #[test]
@@ -164,10 +162,7 @@ fn requests_for_the_board_are_left_to_it() {
 
 /// What a host sends, as it writes it: its source is none.
 fn from_host(dest: Node, number: u32) -> Header {
-    Header {
-        hops_left: 0,
-        ..header(Kind::Request, 0, dest, number)
-    }
+    with(header(Kind::Request, 0, dest, number), |header| header.hops_left = 0)
 }
 
 #[test]
@@ -243,10 +238,7 @@ fn a_packet_of_its_own_host_that_comes_back_is_passed_on() {
 #[test]
 fn without_a_host_there_is_nobody_to_have_its_packets() {
     let (mut mesh, [zero]) = beside("path(3)", [(1, 0)]);
-    let to_host = Header {
-        to_host: true,
-        ..header(Kind::Datagram, 0, 2, 1)
-    };
+    let to_host = with(header(Kind::Datagram, 0, 2, 1), |header| header.to_host = true);
     mesh.say(zero, &to_host, b"x", 20);
     assert_eq!(mesh.board(2).dropped(DropReason::NoHost), 1);
     assert_eq!(mesh.stranger(zero).heard[0].header.kind, Kind::Undeliverable);

@@ -1,6 +1,6 @@
 //! A neighbor that says what is not true, or says nothing at all at great length.
 
-use super::datagrams::{between, header, on_trail};
+use super::datagrams::{between, header, with};
 use super::harness::Mesh;
 use crate::support::*;
 
@@ -11,7 +11,7 @@ fn what_says_it_is_from_here_and_is_not_goes_no_further() {
     assert_eq!(mesh.stranger(three).heard.len(), 0);
     assert_eq!(mesh.board(2).dropped(DropReason::Malformed), 1);
     // A detour may bring a packet back: 2 has tried 3, and the trail says so.
-    let back = on_trail(header(Kind::Datagram, 2, 4, 10));
+    let back = with(header(Kind::Datagram, 2, 4, 10), |header| header.trail = true);
     mesh.say(one, &back, &[b'm', 2 << 1, 1 << 1 | 1, 2], 100);
     assert_eq!(mesh.stranger(three).heard.len(), 1);
     // Not one of an earlier life, or of none.
