@@ -7,6 +7,7 @@ use crate::boards::{BOARDS, BoardKind};
 use crate::chip::clocks::{Hse, Source};
 use crate::chip::i2c::I2cTarget;
 use crate::chip::map::MapEntry;
+use crate::chip::pins::Pin;
 use crate::chip::rules::Violation;
 use crate::chip::rx_pin::Noise;
 use crate::chip::usart::UartCounters;
@@ -169,7 +170,22 @@ impl Board {
             fed_until: [0; UARTS],
         };
         board.press(false);
+        board.start_in_ram(image);
         board
+    }
+
+    /// Loads and starts a program that runs from RAM, as a debug probe does. Its next reset finds an empty flash.
+    fn start_in_ram(&mut self, image: &Image) {
+        for (address, bytes) in image.ram() {
+            for (place, byte) in (*address..).zip(bytes) {
+                if let Some(in_ram) = self.cpu.memory.ram_byte_mut(place) {
+                    *in_ram = *byte;
+                }
+            }
+        }
+        if let Some((vectors, _)) = image.ram().first() {
+            self.cpu.start_at(*vectors);
+        }
     }
 
     /// Adds a peripheral to the chip; see [`Chip::add`]. A thermometer that shows one degree more at each look, and a
@@ -228,6 +244,11 @@ impl Board {
     /// [`I2cMemory`](crate::chip::i2c::I2cMemory), or an [`I2cTarget`] of your own. Says whether the chip has the port.
     pub fn attach_i2c(&mut self, port: &str, address: u8, target: Box<dyn I2cTarget>) -> bool {
         self.cpu.bus.attach_i2c(port, address, target)
+    }
+
+    /// Joins two pins by a wire.
+    pub fn join_pins(&mut self, a: Pin, b: Pin) {
+        self.cpu.bus.join_pins(a, b);
     }
 
     /// Which kind of board it is.
