@@ -3,7 +3,8 @@
 //! `tools/embassy-examples` and `tools/embassy-hil` use it.
 //!
 //! What else is wired follows: `USART3=PD8,PD9` has the cable of a serial port at these pins, TX and RX, `I2C2=0x5f` a memory of 256 bytes at an I2C
-//! port, in which each byte is its own place, `PA9-PA10` a wire between two pins, which leads back what a serial port sends between them, and `HSE=8000000` a crystal.
+//! port, in which each byte is its own place, `PA9-PA10` a wire between two pins, which leads back what a serial port sends between them, `HSE=8000000` a crystal, and
+//! `RAM=320` so many KiB of RAM.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -39,7 +40,9 @@ fn main() -> ExitCode {
 fn run() -> Result<String, String> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [name, milliseconds, file, wires @ ..] = &words[..] else {
-        return Err("run-elf BOARD MILLISECONDS FILE [PORT=TX,RX] [PORT=ADDRESS] [PIN-PIN] [HSE=HERTZ]".into());
+        return Err(
+            "run-elf BOARD MILLISECONDS FILE [PORT=TX,RX] [PORT=ADDRESS] [PIN-PIN] [HSE=HERTZ] [RAM=KIB]".into(),
+        );
     };
     let kind = boards::find(name).ok_or_else(|| format!("there is no board '{name}'"))?;
     let milliseconds: Time = milliseconds
@@ -105,9 +108,13 @@ fn run() -> Result<String, String> {
 
 /// A board with what is wired to it besides.
 fn wired(kind: &'static BoardKind, image: &Arc<Image>, wires: &[String]) -> Result<Board, String> {
-    let (mut ports, mut targets, mut hse) = (kind.ports.to_vec(), Vec::new(), kind.hse);
+    let (mut ports, mut targets, mut hse, mut ram) = (kind.ports.to_vec(), Vec::new(), kind.hse, None);
     for wire in wires.iter().filter(|wire| pins(wire).is_none()) {
-        let wrong = || format!("'{wire}' is none of PORT=TX,RX, PORT=ADDRESS, PIN-PIN and HSE=HERTZ");
+        if let Some(kib) = wire.strip_prefix("RAM=") {
+            ram = Some(kib.parse::<usize>().map_err(|_| format!("'{kib}' is no number"))? * 1024);
+            continue;
+        }
+        let wrong = || format!("'{wire}' is none of PORT=TX,RX, PORT=ADDRESS, PIN-PIN, HSE=HERTZ and RAM=KIB");
         let (port, place) = wire.split_once('=').ok_or_else(wrong)?;
         if port == "HSE" {
             hse = Hse::Crystal(place.parse().map_err(|_| wrong())?);
@@ -126,7 +133,11 @@ fn wired(kind: &'static BoardKind, image: &Arc<Image>, wires: &[String]) -> Resu
         hse,
         ..*kind
     }));
-    let mut board = Board::new(image, BoardOptions::of(kind));
+    let options = BoardOptions {
+        ram,
+        ..BoardOptions::of(kind)
+    };
+    let mut board = Board::new(image, options);
     let contents: Vec<u8> = (0..=255).collect();
     for (port, address) in targets {
         if !board.attach_i2c(port, address, Box::new(I2cMemory::new(256).with(&contents))) {

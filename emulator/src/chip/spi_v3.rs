@@ -127,6 +127,10 @@ impl SpiV3 {
     fn set_control(&mut self, value: u32, now: Cycles) {
         // CSTART is cleared by the hardware only, CSUSP is never read as one.
         let started = self.value(CR1) & CSTART;
+        if self.value(CR1) & SPE == 0 && value & SPE != 0 {
+            // Switching it on again clears all but this.
+            self.flags &= TXTF;
+        }
         self.registers[0] = value & !CSUSP | started;
         if value & SPE == 0 {
             self.registers[0] &= !CSTART;

@@ -17,7 +17,7 @@ use crate::cpu::fault::FaultReport;
 use crate::cpu::{Cpu, Cycles, NEVER, Sleep, Stop};
 use crate::hash::{StateHash, mix};
 use crate::image::Image;
-use crate::memory::{Memory, NotFlash};
+use crate::memory::{Memory, MemorySizes, NotFlash};
 use crate::rtt::Rtt;
 use crate::time::{BoardClock, Time};
 
@@ -42,6 +42,8 @@ pub struct BoardOptions {
     pub lsi: u32,
     /// How far the times of the flash are from typical to longest, in percent.
     pub flash_wear: u32,
+    /// Bytes of RAM, if not as many as the chip has: another of its kind has more.
+    pub ram: Option<usize>,
     /// The option DBANK of the G4: whether its flash is two banks, as it is delivered.
     pub dual_bank: bool,
     /// When the board is powered.
@@ -68,6 +70,7 @@ impl BoardOptions {
             hsi_ppm: 0.0,
             lsi: 32_000,
             flash_wear: 0,
+            ram: None,
             dual_bank: true,
             start: 0,
             unique_id: [0x0030_0041, 0x3437_5109, 0x3532_3831],
@@ -140,7 +143,11 @@ impl Board {
     /// A board that has just been powered, with `image` in its flash.
     pub fn new(image: &Arc<Image>, options: BoardOptions) -> Self {
         let description = options.kind.model.description();
-        let mut memory = Memory::new(description.memory, image.clone());
+        let sizes = MemorySizes {
+            sram: options.ram.unwrap_or(description.memory.sram),
+            ..description.memory
+        };
+        let mut memory = Memory::new(sizes, image.clone());
         let [a, b, c] = options.unique_id.map(u64::from);
         memory.scramble(mix(a << 32 | b) ^ mix(c ^ options.start));
         let individual = Individual {
