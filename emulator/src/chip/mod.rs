@@ -8,6 +8,8 @@ mod adc;
 mod backup;
 mod bus;
 pub mod clocks;
+mod cordic;
+mod dac;
 mod dma;
 mod exti;
 mod flash;
@@ -337,6 +339,16 @@ impl Chip {
         }
     }
 
+    /// PA4 and PA5 of the F4 are the outputs of its DAC, and inputs 4 and 5 of its ADC.
+    fn lead_analog(&mut self, unit: Unit) {
+        let outputs = self.peripheral(unit).and_then(|peripheral| peripheral.analog_outputs());
+        for (channel, level) in (4..).zip(outputs.into_iter().flatten()) {
+            self.others
+                .iter_mut()
+                .for_each(|other| other.set_analog(channel, level));
+        }
+    }
+
     /// Puts something at the wires of an I2C port, with an address of 7 bits. Says whether the chip has the port.
     pub fn attach_i2c(&mut self, port: &str, address: u8, target: Box<dyn I2cTarget>) -> bool {
         let mut ports = self.description.map().iter().filter(|entry| entry.i2c().is_some());
@@ -487,6 +499,7 @@ impl Chip {
             Unit::Other(_) | Unit::Rtc => {
                 self.check_model(at, unit);
                 self.check_unit(unit);
+                self.lead_analog(unit);
             }
             Unit::Gpio(port) => {
                 (0..UARTS).for_each(|uart| self.connect_pins(uart, now));

@@ -64,6 +64,14 @@ pub trait Peripheral: Digest + Send {
     /// What is at the pin at which it receives, if it is an SPI port.
     fn set_input(&mut self, _input: Input) {}
 
+    /// The levels that it puts out at PA4 and PA5, of 4096, if it is a DAC.
+    fn analog_outputs(&self) -> Option<[Option<u32>; 2]> {
+        None
+    }
+
+    /// The level at an input, if it is an ADC: that of a pin which a DAC drives.
+    fn set_analog(&mut self, _channel: usize, _level: Option<u32>) {}
+
     /// Registers go back to what they are after a reset of the chip, or of this peripheral by the RCC.
     fn reset(&mut self, _now: Cycles) {}
 

@@ -280,6 +280,25 @@ mod tests {
     }
 
     #[test]
+    fn a_receiver_alone_clocks_in_as_many_frames_as_it_is_to() {
+        let mut spi = master();
+        spi.set_input(Input::Level(false));
+        write_all(
+            &mut spi,
+            &[(CFG2, MASTER | RECEIVER), (CFG1, RXDMAEN | 1 << 28 | 7), (CR2, 2)],
+        );
+        write_all(&mut spi, &[(CR1, SPE), (CR1, SPE | CSTART)]);
+        spi.advance(32);
+        assert_eq!((spi.dma_requests(), spi.status() & EOT), ([true, false], 0));
+        spi.advance(1000);
+        assert_eq!(spi.status() & EOT, EOT);
+        assert_eq!((spi.read(RXDR, 0), spi.read(RXDR, 0)), (0, 0));
+        assert_eq!(spi.dma_requests(), [false; 2]);
+        write_all(&mut spi, &[(CR1, 0), (CR1, SPE)]);
+        assert_eq!(spi.status() & EOT, 0, "cleared when it is switched on again");
+    }
+
+    #[test]
     fn a_transfer_of_known_size_ends_by_itself() {
         let mut spi = master();
         write_all(

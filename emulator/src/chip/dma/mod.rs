@@ -420,33 +420,29 @@ impl Controllers {
         memory: &mut Memory,
     ) -> bool {
         let (layout, mut raised) = (self.layout, false);
-        while peripheral.dma_requests()[0]
-            && let Some((controller, number)) = self.find(port, Side::Rx)
-        {
+        loop {
+            let [is_read, is_written] = peripheral.dma_requests();
+            let reader = if is_read { self.find(port, Side::Rx) } else { None };
+            let writer = || if is_written { self.find(port, Side::Tx) } else { None };
+            let Some((controller, number)) = reader.or_else(writer) else {
+                return raised;
+            };
             raised |= self.check_buffer(port, controller, number);
             let dma = &mut self.dma[controller];
             let channel = dma.channels[number];
-            let value = peripheral.read(channel.peripheral & OFFSET, now);
-            raised |= match memory.dma_store(channel.memory_address(layout), channel.item(layout), value) {
+            let (address, item) = (channel.memory_address(layout), channel.item(layout));
+            let offset = channel.peripheral & OFFSET;
+            let moved = if reader.is_some() {
+                memory.dma_store(address, item, peripheral.read(offset, now))
+            } else {
+                let value = memory.dma_load(address, item);
+                value.map(|value| peripheral.write(offset, value, now))
+            };
+            raised |= match moved {
                 Some(()) => dma.count(number),
                 None => dma.fail(number),
             };
         }
-        while peripheral.dma_requests()[1]
-            && let Some((controller, number)) = self.find(port, Side::Tx)
-        {
-            raised |= self.check_buffer(port, controller, number);
-            let dma = &mut self.dma[controller];
-            let channel = dma.channels[number];
-            raised |= match memory.dma_load(channel.memory_address(layout), channel.item(layout)) {
-                Some(value) => {
-                    peripheral.write(channel.peripheral & OFFSET, value, now);
-                    dma.count(number)
-                }
-                None => dma.fail(number),
-            };
-        }
-        raised
     }
 
     /// Does what software has enabled and needs no request: copies of memory to memory.

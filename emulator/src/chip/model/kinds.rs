@@ -11,6 +11,8 @@ pub(super) use crate::cpu::FlashReading;
 pub(super) use crate::memory::{CCM, MemorySizes, SRAM};
 
 use super::super::adc::{self, Adc};
+use super::super::cordic::Cordic;
+use super::super::dac::Dac;
 use super::super::map::{PORTS, UART_NAMES, UARTS, port_named};
 use super::super::parts::{FlashControl, PowerControl};
 use super::super::rng::Rng;
@@ -60,6 +62,8 @@ pub(super) const SPI_V3: Kind = Kind::Own(|| Box::new(SpiV3::new()));
 /// Converters of the F4, and of the others.
 pub(super) const ADC_V2: Kind = Kind::Own(|| Box::new(Adc::new(adc::Kind::V2)));
 pub(super) const ADC_V3: Kind = Kind::Own(|| Box::new(Adc::new(adc::Kind::V3)));
+pub(super) const DAC: Kind = Kind::Own(|| Box::new(Dac::default()));
+pub(super) const CORDIC: Kind = Kind::Own(|| Box::new(Cordic::new()));
 pub(super) const RNG: Kind = Kind::Own(|| Box::new(Rng::default()));
 /// Timers of 32 bits, those with two interrupts, and others of 16 bits.
 pub(super) const WIDE: Kind = Kind::Timer(|| Box::new(Timer::new(true)));

@@ -10,7 +10,7 @@ use super::super::map::{Gate, Kind, MapEntry, PORTS, port_named};
 use super::super::pins::{Pin, Side, UartPins};
 use super::super::rcc::Family;
 use super::super::rtc;
-use super::kinds::{ADC_V2, ADC_V3, ADVANCED, NARROW, RNG, SPI_V1, SPI_V2, SPI_V3, WIDE};
+use super::kinds::{ADC_V2, ADC_V3, ADVANCED, CORDIC, DAC, NARROW, RNG, SPI_V1, SPI_V2, SPI_V3, WIDE};
 
 #[derive(Default)]
 pub(super) struct Listed {
@@ -125,6 +125,8 @@ fn read_kind(text: &'static str, name: &str) -> Kind {
         "adc v2" => ADC_V2,
         "adc v3" => ADC_V3,
         "rng" => RNG,
+        "dac v2" => DAC,
+        "cordic" => CORDIC,
         _ => {
             let v1 = text.strip_prefix("i2c v1 ").map(|pins| (Registers::V1, pins));
             let found = v1.or_else(|| Some((Registers::V2, text.strip_prefix("i2c v2 ")?)));
