@@ -223,6 +223,7 @@ impl Chip {
         (self.dirty, self.lines) = (u64::MAX, 0);
         self.slots.forget_lines();
         (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
+        self.update_ties();
         self.update_clocks(now);
     }
 
@@ -297,10 +298,9 @@ impl Chip {
     pub fn join_pins(&mut self, a: Pin, b: Pin) {
         self.ties.extend([(a, b), (b, a)]);
         self.update_ties();
-        self.update_inputs();
     }
 
-    /// The level of a wire follows the pins that it joins. One that nobody drives has the level of the pulls.
+    /// The level of a wire follows the pins that it joins. One that nobody drives has the level of the pulls. SPI ports see that, too.
     fn update_ties(&mut self) {
         for place in 0..self.ties.len() {
             let (from, to) = self.ties[place];
@@ -310,10 +310,14 @@ impl Chip {
                 .and_then(|gpio| gpio.level_at_wire(from.number));
             self.drive_pin(to.port, to.number, level);
         }
+        self.update_inputs();
     }
 
     /// What SPI ports receive: their own frames if a wire joins MOSI and MISO, else the level at MISO. With nothing there they receive ones.
     fn update_inputs(&mut self) {
+        if self.ties.is_empty() {
+            return;
+        }
         for place in 0..self.ports.len() {
             let (other, port, _) = self.ports[place];
             let connected = |side: Side| {
@@ -505,7 +509,6 @@ impl Chip {
                 (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
                 self.check_debug_pins(port);
                 self.update_ties();
-                self.update_inputs();
             }
             _ => {}
         }
@@ -522,6 +525,7 @@ impl Chip {
             }
             if let Unit::Gpio(_) = unit {
                 (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
+                self.update_ties();
             }
             self.dirty |= self.slots.at(at).touches;
         }
@@ -604,7 +608,7 @@ impl Chip {
         let peripheral = self.peripheral(unit)?;
         peripheral.advance(now);
         let due = peripheral.next_event();
-        if !woken && self.rtc.wakes() {
+        if unit == Unit::Rtc && !woken && self.rtc.wakes() {
             self.exti.wake_up();
             self.dirty |= LINES;
         }

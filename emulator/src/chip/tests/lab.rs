@@ -38,6 +38,10 @@ fn a_pin_reads_what_the_other_end_of_its_wire_does() {
         let found = script.read(GPIOA + 0x10) >> 10 & 1 != 0;
         assert_eq!(found, expected, "{mode} {open_drain} {high} {pull} {other_pull}");
     }
+    script.write_all(&[(GPIOA + 0x14, 1 << 9), (GPIOA, DEBUG_PINS | 1 << 18)]);
+    script.chip.reset(ResetCause::Pin, 0);
+    script.write_all(&[(AHB1ENR, 1), (GPIOA + 0x0c, 0x6400_0000)]);
+    assert_eq!(script.read(GPIOA + 0x10) >> 10 & 1, 0, "a reset lets go of the wire");
 }
 
 /// Has SPI1 send and receive four bytes by DMA. Returns those that it received.
