@@ -61,7 +61,7 @@ async fn main(_spawner: Spawner) {
     worked(1, is_right);
 
     // A serial port hears itself, reports what it had no room for, and lasts as long as its rate says.
-    for (step, baudrate) in [(2, 9600), (3, 115_200), (4, 1_000_000)] {
+    for (step, baudrate) in [(2, 9600), (3, 57_600), (4, 115_200)] {
         let mut config = usart::Config::default();
         config.baudrate = baudrate;
         let port = Uart::new_blocking(p.USART1.reborrow(), p.PA10.reborrow(), p.PA9.reborrow(), config);
@@ -97,6 +97,9 @@ async fn main(_spawner: Spawner) {
     let (mut tx, mut rx) = unwrap!(port).split();
     let (received, written) = join(rx.read(&mut heard), tx.write(&sent)).await;
     worked(5, received.is_ok() && written.is_ok() && heard == sent);
+    // The receiver last: the half that goes last switches off the clock of both before it lets go of its pin.
+    drop(tx);
+    drop(rx);
 
     // SPI receives what it sends, by DMA and without.
     let spi = p.SPI1.reborrow();
