@@ -1,5 +1,7 @@
 //! A firmware image: what is flashed, its instructions decoded, and its symbols.
 
+use std::ops::Range;
+
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader};
 use object::{Endianness, Object, ObjectSymbol, SymbolKind, elf};
 
@@ -11,6 +13,10 @@ pub const FLASH: u32 = 0x0800_0000;
 
 /// No chip here has more flash.
 const MAX_SIZE: u32 = 2 << 20;
+
+/// Where a program can be that a debug probe puts into RAM, and no file has more pieces of one.
+const RAM: Range<u32> = 0x1000_0000..0x4000_0000;
+const MAX_PIECES: usize = 16;
 
 /// Half words within which a comparison and its branch are executed as one: 32 bytes.
 const PAIRED: usize = 16;
@@ -34,6 +40,8 @@ pub struct Image {
     bytes: Vec<u8>,
     code: Vec<Decoded>,
     symbols: Vec<Symbol>,
+    /// What a program that runs from RAM has there: addresses and bytes.
+    ram: Vec<(u32, Vec<u8>)>,
 }
 
 /// Why a file is no firmware.
@@ -42,7 +50,7 @@ pub struct Image {
 pub struct NotFirmware(String);
 
 impl Image {
-    /// Reads an ELF file for a Cortex-M: what its program headers put into the flash.
+    /// Reads an ELF file for a Cortex-M: what its program headers put into the flash; if they put nothing there, what they put into the RAM.
     pub fn from_elf(file: &[u8]) -> Result<Self, NotFirmware> {
         let elf = ElfFile32::<Endianness>::parse(file)
             .map_err(|error| NotFirmware(format!("no 32-bit ELF file: {error}")))?;
@@ -50,17 +58,24 @@ impl Image {
         if elf.elf_header().e_machine(endian) != elf::EM_ARM || endian != Endianness::Little {
             return Err(NotFirmware("an ELF file, but not for a little-endian ARM".into()));
         }
-        let mut bytes = Vec::new();
+        let (mut bytes, mut ram) = (Vec::new(), Vec::new());
         for header in elf.elf_program_headers() {
-            let Some(offset) = header.p_paddr(endian).checked_sub(FLASH) else {
-                continue;
-            };
-            if header.p_type(endian) != elf::PT_LOAD || header.p_filesz(endian) == 0 || offset >= MAX_SIZE {
+            if header.p_type(endian) != elf::PT_LOAD || header.p_filesz(endian) == 0 {
                 continue;
             }
-            let data = header
-                .data(endian, file)
-                .map_err(|()| NotFirmware("the ELF file is cut short".into()))?;
+            let address = header.p_paddr(endian);
+            let data = || {
+                let data = header.data(endian, file);
+                data.map_err(|()| NotFirmware("the ELF file is cut short".into()))
+            };
+            let offset = address.wrapping_sub(FLASH);
+            if offset >= MAX_SIZE {
+                if RAM.contains(&address) && ram.len() < MAX_PIECES {
+                    ram.push((address, data()?.to_vec()));
+                }
+                continue;
+            }
+            let data = data()?;
             let (begin, end) = (offset as usize, offset as usize + data.len());
             if end > MAX_SIZE as usize {
                 return Err(NotFirmware("it does not fit into the flash of any STM32F4".into()));
@@ -70,14 +85,21 @@ impl Image {
             }
             bytes[begin..end].copy_from_slice(data);
         }
-        if bytes.is_empty() {
-            return Err(NotFirmware(format!(
-                "an ELF file that puts nothing into the flash at {FLASH:#010x}"
-            )));
+        match (bytes.is_empty(), ram.is_empty()) {
+            (true, true) => {
+                return Err(NotFirmware(format!(
+                    "an ELF file that puts nothing into the flash at {FLASH:#010x}, nor into the RAM"
+                )));
+            }
+            (true, false) => {}
+            (false, _) => ram.clear(),
         }
         let symbols = read_symbols(&elf, file.len());
         let symbols = symbols.ok_or_else(|| NotFirmware("the names of its symbols are longer than the file".into()))?;
-        Ok(Self::new(bytes, symbols))
+        Ok(Image {
+            ram,
+            ..Self::new(bytes, symbols)
+        })
     }
 
     /// The contents of the flash from its beginning, without symbols.
@@ -109,12 +131,22 @@ impl Image {
                 code[place] = code[place].with_branch(&code[after]);
             }
         }
-        Image { bytes, code, symbols }
+        Image {
+            bytes,
+            code,
+            symbols,
+            ram: Vec::new(),
+        }
     }
 
     /// The contents of the flash from its beginning.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// What a program that runs from RAM has there: addresses and bytes. Its vectors are first. None of one that runs from the flash.
+    pub fn ram(&self) -> &[(u32, Vec<u8>)] {
+        &self.ram
     }
 
     /// One instruction for every halfword, whether one begins there or not.
@@ -162,4 +194,47 @@ fn read_symbols(elf: &ElfFile32<'_, Endianness>, mut most: usize) -> Option<Vec<
     }
     symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
     Some(symbols)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::MICROSECOND;
+    use crate::world::{Board, BoardOptions, World};
+
+    /// An ELF file with one piece, at an address.
+    fn elf(address: u32, program: &[u16]) -> Vec<u8> {
+        let bytes: Vec<u8> = program.iter().flat_map(|half| half.to_le_bytes()).collect();
+        let length = bytes.len() as u32;
+        let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+        for half in [2_u16, 40] {
+            file.extend(half.to_le_bytes());
+        }
+        for word in [1, address + 9, 52, 0, 0x0500_0000, 32 << 16 | 52, 1, 0] {
+            file.extend(word.to_le_bytes());
+        }
+        for word in [1, 84, address, address, length, length, 7, 4_u32] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(bytes);
+        file
+    }
+
+    #[test]
+    fn a_program_in_ram_starts_there_with_its_vectors() {
+        // Stack pointer, entry; ldr r0, [pc, #4]; ldr r1, [r0]; b to itself; nop; the address of VTOR.
+        let program = [
+            0x1000, 0x2000, 0x0009, 0x2000, 0x4801, 0x6801, 0xe7fe, 0xbf00, 0xed08, 0xe000,
+        ];
+        let image = Image::from_elf(&elf(0x2000_0000, &program)).expect("a program");
+        assert_eq!((image.ram().len(), image.bytes().len()), (1, 0));
+        let mut world = World::new(1);
+        world.add(Board::new(&std::sync::Arc::new(image), BoardOptions::default()));
+        world.run_until(10 * MICROSECOND);
+        let board = &world.boards()[0];
+        assert_eq!((board.cpu.r[13], board.cpu.r[1]), (0x2000_1000, 0x2000_0000));
+        assert!(board.faults().is_empty());
+        let nowhere = Image::from_elf(&elf(0x9000_0000, &program));
+        assert!(nowhere.is_err_and(|why| why.to_string().ends_with("nor into the RAM")));
+    }
 }

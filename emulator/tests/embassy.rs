@@ -4,9 +4,10 @@ mod support;
 
 use std::sync::Arc;
 
+use hopwise_emulator::chip::pins::Pin;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, BoardOptions, Port, Script, World};
+use hopwise_emulator::world::{Action, Board, BoardOptions, Port, Script, World};
 use support::{LinkResult, chain, firmware, results};
 
 fn clean() -> BoardOptions {
@@ -242,7 +243,7 @@ fn a_board_lives_four_times_and_remembers() {
     let Some(elf) = support::elf() else { return };
     let image = support::image(&elf.with_file_name("peripherals"));
     let mut world = World::new(1);
-    world.add(hopwise_emulator::world::Board::new(&image, clean()));
+    world.add(Board::new(&image, clean()));
     let script = vec![
         (3000 * MILLISECOND, Action::Press(0)),
         (3020 * MILLISECOND, Action::Release(0)),
@@ -266,4 +267,22 @@ fn a_board_lives_four_times_and_remembers() {
     let pressed = kept[9];
     assert!((2999..=3000).contains(&pressed), "pressed after {pressed} ms");
     assert_eq!(kept[10], 1, "the unique number");
+}
+
+#[test]
+fn a_board_in_a_laboratory_hears_itself() {
+    let Some(elf) = support::elf() else { return };
+    let image = support::image(&elf.with_file_name("lab"));
+    let mut world = World::new(1);
+    let mut board = Board::new(&image, clean());
+    for (one, other) in [("PA9", "PA10"), ("PA7", "PA6")] {
+        board.join_pins(Pin::named(one), Pin::named(other));
+    }
+    world.add(board);
+    let port = Port { board: 0, uart: 0 };
+    world.join(port, Some(port)).expect("a port");
+    world.run_until(SECOND);
+    assert_no_trouble(&world);
+    let worked = world.boards()[0].variable("WORKED", 1).expect("a variable");
+    assert_eq!(worked, [0xff]);
 }

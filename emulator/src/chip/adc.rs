@@ -1,5 +1,5 @@
 //! Analog to digital converters, one conversion at a time, begun by software: RM0390 chapter 13 (F4); RM0351 chapter 18, RM0440 chapter 21 and RM0433 chapter
-//! 25 (L4, G4, H7). Pins read half of the scale. DMA, triggers, injected channels and the watchdogs are not modeled.
+//! 25 (L4, G4, H7). Pins read half of the scale, unless a DAC drives them. DMA, triggers, injected channels and the watchdogs are not modeled.
 
 use super::peripheral::Peripheral;
 use super::rules::{Rule, Violation};
@@ -9,7 +9,8 @@ use crate::cpu::{Cycles, NEVER};
 const CONVERTERS: usize = 3;
 const COMMON: u32 = 0x300;
 
-/// What every input reads.
+/// Inputs of a converter, and what every one reads that nothing drives.
+const CHANNELS: usize = 19;
 const HALF: u32 = 0x800;
 /// Cycles of the bus that a conversion, a calibration or the start of a converter takes.
 const CONVERSION: u64 = 60;
@@ -26,6 +27,7 @@ mod v2 {
     pub(super) const SR: u32 = 0x00;
     pub(super) const CR1: u32 = 0x04;
     pub(super) const CR2: u32 = 0x08;
+    pub(super) const SQR3: u32 = 0x34;
     pub(super) const DR: u32 = 0x4c;
     pub(super) const EOC: u32 = 1 << 1;
     pub(super) const STRT: u32 = 1 << 4;
@@ -92,6 +94,8 @@ pub(super) struct Adc {
     common: [u32; 64],
     clock: u64,
     broken: Vec<String>,
+    /// What inputs read that a DAC drives.
+    driven: [Option<u32>; CHANNELS],
 }
 
 impl Adc {
@@ -102,6 +106,7 @@ impl Adc {
             common: [0; 64],
             clock: 1,
             broken: Vec::new(),
+            driven: [None; CHANNELS],
         }
     }
 
@@ -216,8 +221,19 @@ impl Peripheral for Adc {
             };
             converter.registers[0] |= flags;
             if work == Work::Converting {
-                *converter.at(data) = HALF;
+                let channel = match self.kind {
+                    Kind::V2 => converter.get(v2::SQR3) & 0x1f,
+                    Kind::V3 => CHANNELS as u32,
+                };
+                let driven = self.driven.get(channel as usize).copied().flatten();
+                *converter.at(data) = driven.unwrap_or(HALF);
             }
+        }
+    }
+
+    fn set_analog(&mut self, channel: usize, level: Option<u32>) {
+        if let Some(driven) = self.driven.get_mut(channel) {
+            *driven = level;
         }
     }
 
@@ -237,6 +253,7 @@ impl Peripheral for Adc {
     fn reset(&mut self, _now: Cycles) {
         *self = Adc {
             clock: self.clock,
+            driven: self.driven,
             ..Adc::new(self.kind)
         };
     }

@@ -11,7 +11,7 @@ impl Bus for Chip {
         let word = match self.read_constant(address) {
             Some(word) => word,
             None => {
-                let (at, unit, offset) = self.find(address)?;
+                let (at, unit, offset) = self.find(address, true)?;
                 // Reading takes bytes and flags from units with a time of their own; interrupts of others it leaves alone.
                 self.dirty |= self.slots.at(at).touches & !LINES;
                 match unit {
@@ -45,7 +45,7 @@ impl Bus for Chip {
             self.check_unit(Unit::Flash);
             return Some(());
         }
-        let (at, unit, offset) = self.find(address)?;
+        let (at, unit, offset) = self.find(address, false)?;
         if self.is_backup_locked(at, unit, offset) {
             return Some(());
         }

@@ -40,6 +40,8 @@ impl Layout {
 #[derive(Default, Hash)]
 pub(super) struct Exti {
     layout: Layout,
+    /// The line of the RTC's wakeup timer.
+    wakeup: u32,
     mask: u32,
     event_mask: u32,
     rising: u32,
@@ -52,11 +54,16 @@ pub(super) struct Exti {
 }
 
 impl Exti {
-    pub(super) fn new(layout: Layout) -> Self {
+    pub(super) fn new(layout: Layout, wakeup: u32) -> Self {
         Exti {
             layout,
+            wakeup,
             ..Exti::default()
         }
+    }
+
+    pub(super) fn wake_up(&mut self) {
+        self.edge(self.wakeup, true);
     }
 
     pub(super) fn edge(&mut self, line: u32, level: bool) {
@@ -113,14 +120,17 @@ impl Peripheral for Exti {
         }
     }
 
-    /// Lines 0 to 4 have interrupts of their own; 5 to 9 share one, and so do 10 to 15.
+    /// Lines 0 to 4 have interrupts of their own; 5 to 9 share one, and so do 10 to 15. After them is the wakeup timer.
     fn interrupts(&self) -> u32 {
         let lines = self.pending & self.mask;
-        lines & 0x1f | u32::from(lines & 0x03e0 != 0) << 5 | u32::from(lines & 0xfc00 != 0) << 6
+        lines & 0x1f
+            | u32::from(lines & 0x03e0 != 0) << 5
+            | u32::from(lines & 0xfc00 != 0) << 6
+            | (lines >> self.wakeup & 1) << 7
     }
 
     fn reset(&mut self, _now: Cycles) {
-        *self = Exti::new(self.layout);
+        *self = Exti::new(self.layout, self.wakeup);
     }
 }
 
@@ -134,7 +144,7 @@ mod tests {
             (Layout::MaskFirst, 0x00, 0x0c, 0x14),
             (Layout::EdgesFirst, 0x80, 0x04, 0x88),
         ] {
-            let mut exti = Exti::new(layout);
+            let mut exti = Exti::new(layout, 22);
             exti.write(mask, 1 << 13, 0);
             exti.write(falling, 1 << 13, 0);
             exti.edge(13, true);

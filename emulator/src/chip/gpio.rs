@@ -71,6 +71,16 @@ impl Gpio {
         (self.mode_of(pin) == OUTPUT).then_some(self.registers[ODR] >> pin & 1 != 0)
     }
 
+    /// What it does to a wire at a pin: the level that it drives, or that of its pull.
+    pub(super) fn level_at_wire(&self, pin: u32) -> Option<bool> {
+        match self.output(pin) {
+            Some(level) if !(level && self.is_open_drain(pin)) => Some(level),
+            _ if self.mode_of(pin) == ANALOG => None,
+            _ if self.is_pulled_up(pin) => Some(true),
+            _ => self.is_pulled_down(pin).then_some(false),
+        }
+    }
+
     /// Which peripheral a pin belongs to; none if it is an input, an output or analog.
     pub(super) fn alternate_function(&self, pin: u32) -> Option<u32> {
         let bits = self.registers[AFRL + pin as usize / 8] >> (4 * (pin % 8)) & 0xf;

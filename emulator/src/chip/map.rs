@@ -12,6 +12,16 @@ pub const UART_NAMES: [&str; UARTS] = [
     "USART1", "USART2", "USART3", "UART4", "UART5", "USART6", "UART7", "UART8", "LPUART1",
 ];
 
+/// Everything that DMA serves: serial ports, and from there on what comes after them.
+pub(super) const PORTS: usize = UARTS + 5;
+/// The names of the others.
+const OTHER_PORTS: [&str; PORTS - UARTS] = ["SPI1", "SPI2", "SPI3", "SPI4", "CORDIC"];
+
+/// The number of what DMA serves.
+pub(super) fn port_named(name: &str) -> Option<usize> {
+    UART_NAMES.iter().chain(&OTHER_PORTS).position(|port| *port == name)
+}
+
 /// What is at a place.
 #[expect(missing_docs, reason = "the names say what they are")]
 #[derive(Clone, Copy)]

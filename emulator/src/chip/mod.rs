@@ -8,6 +8,8 @@ mod adc;
 mod backup;
 mod bus;
 pub mod clocks;
+mod cordic;
+mod dac;
 mod dma;
 mod exti;
 mod flash;
@@ -50,10 +52,12 @@ use exti::Exti;
 use gpio::Gpio;
 use i2c::I2cTarget;
 use iwdg::Iwdg;
+use map::Kind;
 use parts::{FlashControl, Parts, PowerControl};
 
-use pins::{Sockets, Wiring};
-use rcc::Rcc;
+use peripheral::Input;
+use pins::{Pin, Side, Sockets, Wiring};
+use rcc::{Family, Rcc};
 use rtc::Rtc;
 use rules::{Rule, Violation};
 use slots::{Changed, LINES, Slots, Unit};
@@ -109,6 +113,10 @@ pub struct Chip {
     debug_control: [u32; 4],
     /// Where the cables of the serial ports are plugged in.
     sockets: [Option<Sockets>; UARTS],
+    /// The others that DMA serves, or that have pins: which of the others, its number among the ports, and its bit when it is touched.
+    ports: Vec<(usize, usize, u64)>,
+    /// Pins that are joined by a wire, each in both directions.
+    ties: Vec<(Pin, Pin)>,
     slots: Slots,
     clocks: Clocks,
     /// Set when `clocks` has changed and the board has not yet taken notice.
@@ -153,6 +161,11 @@ impl Chip {
             uarts,
         } = (description.parts)(&individual);
         let clocks = rcc.clocks();
+        let wakeup_line = match rcc.family() {
+            Family::F4 => 22,
+            Family::L4 | Family::G4 => 20,
+            Family::H7 => 19,
+        };
         let (slots, others) = Slots::new(description.map());
         let mut chip = Chip {
             description,
@@ -164,7 +177,7 @@ impl Chip {
             uarts,
             served: [0; UARTS],
             gpio: std::array::from_fn(|port| Gpio::new(port, description.pins)),
-            exti: Exti::new(slots.exti()),
+            exti: Exti::new(slots.exti(), wakeup_line),
             syscfg: Syscfg::default(),
             iwdg: Iwdg::new(individual.lsi),
             rtc: Rtc::new(slots.rtc()),
@@ -173,6 +186,8 @@ impl Chip {
             others,
             debug_control: [0; 4],
             sockets: std::array::from_fn(|uart| Sockets::of(uart, wiring, description.functions())),
+            ports: slots.ports(),
+            ties: Vec::new(),
             slots,
             clocks,
             clock_changed: false,
@@ -208,6 +223,7 @@ impl Chip {
         (self.dirty, self.lines) = (u64::MAX, 0);
         self.slots.forget_lines();
         (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
+        self.update_ties();
         self.update_clocks(now);
     }
 
@@ -278,6 +294,65 @@ impl Chip {
         }
     }
 
+    /// Joins two pins by a wire: what the chip puts out at one it reads at the other, unless it drives that too.
+    pub fn join_pins(&mut self, a: Pin, b: Pin) {
+        self.ties.extend([(a, b), (b, a)]);
+        self.update_ties();
+    }
+
+    /// The level of a wire follows the pins that it joins. One that nobody drives has the level of the pulls. SPI ports see that, too.
+    fn update_ties(&mut self) {
+        for place in 0..self.ties.len() {
+            let (from, to) = self.ties[place];
+            let level = self
+                .gpio
+                .get(from.port)
+                .and_then(|gpio| gpio.level_at_wire(from.number));
+            self.drive_pin(to.port, to.number, level);
+        }
+        self.update_inputs();
+    }
+
+    /// What SPI ports receive: their own frames if a wire joins MOSI and MISO, else the level at MISO. With nothing there they receive ones.
+    fn update_inputs(&mut self) {
+        if self.ties.is_empty() {
+            return;
+        }
+        for place in 0..self.ports.len() {
+            let (other, port, _) = self.ports[place];
+            let connected = |side: Side| {
+                let mut own = self.description.functions().iter().filter(|pins| pins.uart == port);
+                own.find_map(|pins| {
+                    let mut all = pins.side(side).iter();
+                    let is_in = |pin: &&Pin| {
+                        let gpio = self.gpio.get(pin.port);
+                        gpio.and_then(|gpio| gpio.alternate_function(pin.number)) == Some(pins.function)
+                    };
+                    all.find(is_in).copied()
+                })
+            };
+            let (sends, receives) = (connected(Side::Tx), connected(Side::Rx));
+            let input = match (sends, receives) {
+                (Some(sends), Some(receives)) if self.ties.contains(&(sends, receives)) => Input::Own,
+                (_, Some(pin)) if self.ties.iter().any(|tie| tie.1 == pin) => {
+                    Input::Level(self.gpio[pin.port].input(pin.number))
+                }
+                _ => Input::Level(true),
+            };
+            self.others[other].set_input(input);
+        }
+    }
+
+    /// PA4 and PA5 of the F4 are the outputs of its DAC, and inputs 4 and 5 of its ADC.
+    fn lead_analog(&mut self, unit: Unit) {
+        let outputs = self.peripheral(unit).and_then(|peripheral| peripheral.analog_outputs());
+        for (channel, level) in (4..).zip(outputs.into_iter().flatten()) {
+            self.others
+                .iter_mut()
+                .for_each(|other| other.set_analog(channel, level));
+        }
+    }
+
     /// Puts something at the wires of an I2C port, with an address of 7 bits. Says whether the chip has the port.
     pub fn attach_i2c(&mut self, port: &str, address: u8, target: Box<dyn I2cTarget>) -> bool {
         let mut ports = self.description.map().iter().filter(|entry| entry.i2c().is_some());
@@ -320,6 +395,7 @@ impl Chip {
         let domain = self.rcc.backup_domain();
         let hertz = domain.clock.hertz(self.lsi);
         self.rtc.set_clocks(self.clocks.hclk, hertz, now);
+        self.dirty = u64::MAX;
         if domain.is_reset {
             self.rtc.reset_domain();
         }
@@ -340,7 +416,7 @@ impl Chip {
     /// The place of an address with the unit there and the offset into it. Where nothing answers there is no place; where the
     /// unit has no clock, or is not modeled, that is told and there is no unit.
     #[inline]
-    fn find(&mut self, address: u32) -> Option<(usize, Unit, u32)> {
+    fn find(&mut self, address: u32, is_read: bool) -> Option<(usize, Unit, u32)> {
         let at = self.slots.find(address)?;
         let (entry, unit) = (&self.slots.at(at).entry, self.slots.at(at).unit);
         let (name, offset) = (entry.name, address - entry.base);
@@ -349,7 +425,10 @@ impl Chip {
             return Some((at, Unit::Unmodeled, 0));
         }
         if entry.gate.is_some_and(|gate| !self.rcc.is_on(gate)) {
-            self.violate(Rule::Clocked, format!("{name} is used while its clock is off"));
+            // A program may look at the time before it has set up its timer: it is zero.
+            if !(is_read && matches!(entry.kind, Kind::Timer(_))) {
+                self.violate(Rule::Clocked, format!("{name} is used while its clock is off"));
+            }
             return Some((at, Unit::Unmodeled, 0));
         }
         Some((at, unit, offset))
@@ -383,6 +462,7 @@ impl Chip {
                 self.check_unit(unit);
                 self.check_model(at, unit);
                 self.update_clocks(now);
+                (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
             }
             Unit::Pwr => {
                 self.check_unit(unit);
@@ -405,6 +485,11 @@ impl Chip {
                         self.dirty |= self.slots.bit_of_uart(uart);
                     }
                 }
+                let asking = self
+                    .ports
+                    .iter()
+                    .filter(|port| self.others[port.0].dma_requests() != [false; 2]);
+                self.dirty |= asking.fold(0, |bits, port| bits | port.2);
             }
             Unit::Uart(uart) => {
                 self.check_unit(unit);
@@ -418,10 +503,12 @@ impl Chip {
             Unit::Other(_) | Unit::Rtc => {
                 self.check_model(at, unit);
                 self.check_unit(unit);
+                self.lead_analog(unit);
             }
             Unit::Gpio(port) => {
                 (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
                 self.check_debug_pins(port);
+                self.update_ties();
             }
             _ => {}
         }
@@ -438,6 +525,7 @@ impl Chip {
             }
             if let Unit::Gpio(_) = unit {
                 (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
+                self.update_ties();
             }
             self.dirty |= self.slots.at(at).touches;
         }
@@ -475,6 +563,25 @@ impl Chip {
         }
     }
 
+    /// Advances a port event by event, so that DMA serves each when it comes. Returns when it is due next.
+    fn serve_other(&mut self, other: usize, port: usize, now: Cycles, memory: &mut Memory) -> Cycles {
+        let (peripheral, mut raised) = (&mut *self.others[other], false);
+        loop {
+            let then = peripheral.next_event().min(now);
+            peripheral.advance(then);
+            raised |= self.dma.serve(port, peripheral, then, memory);
+            if then == now {
+                break;
+            }
+        }
+        let due = peripheral.next_event();
+        if raised {
+            self.dirty |= LINES;
+            self.check_dma();
+        }
+        due
+    }
+
     fn advance_timed(&mut self, timed: usize, now: Cycles, memory: &mut Memory) {
         let unit = self.slots.timed(timed);
         let Some(due) = self.bring_up_to(unit, now, memory) else {
@@ -492,8 +599,19 @@ impl Chip {
         if let Unit::Uart(uart) = unit {
             return Some(self.serve_uart(uart, now, memory));
         }
+        if let Unit::Other(other) = unit
+            && let Some((_, port, _)) = self.ports.iter().find(|port| port.0 == other)
+        {
+            return Some(self.serve_other(other, *port, now, memory));
+        }
+        let woken = self.rtc.wakes();
         let peripheral = self.peripheral(unit)?;
         peripheral.advance(now);
-        Some(peripheral.next_event())
+        let due = peripheral.next_event();
+        if unit == Unit::Rtc && !woken && self.rtc.wakes() {
+            self.exti.wake_up();
+            self.dirty |= LINES;
+        }
+        Some(due)
     }
 }

@@ -51,6 +51,27 @@ pub trait Peripheral: Digest + Send {
         0
     }
 
+    /// Whether DMA is asked to read its data, and to write it.
+    fn dma_requests(&self) -> [bool; 2] {
+        [false; 2]
+    }
+
+    /// The offsets at which DMA reads its data, and writes it.
+    fn dma_registers(&self) -> [u32; 2] {
+        [0; 2]
+    }
+
+    /// What is at the pin at which it receives, if it is an SPI port.
+    fn set_input(&mut self, _input: Input) {}
+
+    /// The levels that it puts out at PA4 and PA5, of 4096, if it is a DAC.
+    fn analog_outputs(&self) -> Option<[Option<u32>; 2]> {
+        None
+    }
+
+    /// The level at an input, if it is an ADC: that of a pin which a DAC drives.
+    fn set_analog(&mut self, _channel: usize, _level: Option<u32>) {}
+
     /// Registers go back to what they are after a reset of the chip, or of this peripheral by the RCC.
     fn reset(&mut self, _now: Cycles) {}
 
@@ -65,6 +86,27 @@ pub trait Peripheral: Digest + Send {
     /// The rules that software has broken since the last call.
     fn take_broken(&mut self) -> Vec<Violation> {
         Vec::new()
+    }
+}
+
+/// What an SPI port receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// The same level all the time.
+    Level(bool),
+    /// What it sends itself.
+    Own,
+}
+
+impl Input {
+    /// The frame that is received while another is sent, of so many bits.
+    pub(super) fn frame(self, sent: u32, bits: u32) -> u32 {
+        let ones = u32::MAX >> (32 - bits);
+        match self {
+            Input::Level(true) => ones,
+            Input::Level(false) => 0,
+            Input::Own => sent & ones,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Chip;
 use super::i2c::I2cPins;
-use super::map::UART_NAMES;
+use super::map::{Kind, UART_NAMES};
 use super::pins::{Pin, Socket};
 use super::rules::{Rule, Violation};
 use super::slots::Unit;
@@ -70,7 +70,8 @@ impl Chip {
         let Some(port) = &mut self.uarts[uart] else { return };
         port.set_pins(tx, rx, now);
         let (listens, listens_nowhere) = (port.reaction_time().is_some(), port.listens_nowhere());
-        if listens_nowhere {
+        // One whose clock is off receives nothing anyway: drivers let go of its pins then.
+        if listens_nowhere && self.has_clock(uart) {
             self.lacks_pin(uart, "receives", sockets.map(|both| both.rx));
         }
         let Some(pin) = sockets.map(|both| both.rx.pin).filter(|_| listens) else {
@@ -81,6 +82,12 @@ impl Chip {
             let name = UART_NAMES[uart];
             self.violate(Rule::Pull, format!("{name} receives at {pin}, which is pulled down"));
         }
+    }
+
+    fn has_clock(&self, uart: usize) -> bool {
+        let mut map = self.description.map().iter();
+        let entry = map.find(|entry| matches!(entry.kind, Kind::Uart(number) if number == uart));
+        entry.is_some_and(|entry| entry.gate.is_none_or(|gate| self.rcc.is_on(gate)))
     }
 
     pub(super) fn sends_nowhere(&mut self, uart: usize) {

@@ -13,7 +13,7 @@ impl Chip {
     /// Advances a UART event by event, so that DMA takes each byte when it comes and not when software next looks. Returns when it
     /// is due next.
     pub(super) fn serve_uart(&mut self, uart: usize, now: Cycles, memory: &mut Memory) -> Cycles {
-        let Some(port) = &mut self.uarts[uart] else {
+        let Some(port) = self.uarts[uart].as_deref_mut() else {
             return NEVER;
         };
         let (mut due, mut raised) = (port.next_event(), false);

@@ -1,7 +1,7 @@
 //! The peripherals of a chip at run time: by address, by date, by interrupt.
 
 use super::i2c::Port;
-use super::map::{Kind, MapEntry, UARTS};
+use super::map::{Kind, MapEntry, UARTS, port_named};
 use super::peripheral::Peripheral;
 use super::{exti, gpio, rtc};
 use crate::cpu::{Cycles, NEVER};
@@ -145,12 +145,12 @@ impl Slots {
                 self.uarts[uart] = bit;
                 bit
             }
-            Unit::Other(_) | Unit::I2c(_) | Unit::Iwdg | Unit::Flash => bit,
+            Unit::Other(_) | Unit::I2c(_) | Unit::Iwdg | Unit::Flash | Unit::Rtc => bit,
             Unit::Dma(_) | Unit::Exti | Unit::Gpio(_) | Unit::Syscfg | Unit::Rcc => LINES,
-            Unit::Pwr | Unit::Rtc | Unit::Dbgmcu | Unit::Unmodeled => 0,
+            Unit::Pwr | Unit::Dbgmcu | Unit::Unmodeled => 0,
         };
         match unit {
-            Unit::Uart(_) | Unit::I2c(_) | Unit::Other(_) | Unit::Iwdg | Unit::Flash => {
+            Unit::Uart(_) | Unit::I2c(_) | Unit::Other(_) | Unit::Iwdg | Unit::Flash | Unit::Rtc => {
                 self.timed.push(Requester::new(unit, &entry));
                 self.dates.push(NEVER);
             }
@@ -223,6 +223,15 @@ impl Slots {
     pub(super) fn i2c(&self) -> Vec<Box<dyn Port>> {
         let ports = self.slots.iter().filter_map(|slot| slot.entry.i2c());
         ports.map(|(registers, _)| registers.port()).collect()
+    }
+
+    /// Those of the others that are ports, with their numbers and their bits.
+    pub(super) fn ports(&self) -> Vec<(usize, usize, u64)> {
+        let port = |slot: &Slot| match slot.unit {
+            Unit::Other(other) => Some((other, port_named(slot.entry.name)?, slot.touches)),
+            _ => None,
+        };
+        self.slots.iter().filter_map(port).collect()
     }
 
     pub(super) fn len(&self) -> usize {

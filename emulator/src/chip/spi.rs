@@ -1,7 +1,7 @@
-//! SPI masters with the registers of F4 (RM0390 chapter 26), L4 (RM0351 chapter 42) and G4 (RM0440 chapter 39): one frame at a time, and nothing at the
-//! wires, so that ones are received. DMA, CRC, I2S and the FIFOs' packing are not modeled.
+//! SPI masters with the registers of F4 (RM0390 chapter 26), L4 (RM0351 chapter 42) and G4 (RM0440 chapter 39): one frame at a time. CRC, I2S and the
+//! FIFOs' packing are not modeled.
 
-use super::peripheral::{Peripheral, first_in_use, load, store};
+use super::peripheral::{Input, Peripheral, first_in_use, load, store};
 use crate::cpu::{Cycles, NEVER};
 
 const CR1: u32 = 0x00;
@@ -19,7 +19,8 @@ const OVR: u32 = 1 << 6;
 const BSY: u32 = 1 << 7;
 
 /// DMA requests in CR2.
-const DMA: u32 = 3;
+const RXDMAEN: u32 = 1;
+const TXDMAEN: u32 = 2;
 const I2SMOD: u32 = 1 << 11;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,7 +39,9 @@ pub(super) struct Spi {
     status: u32,
     received: u32,
     waiting: Option<u32>,
+    sent: u32,
     sending_until: Option<Cycles>,
+    input: Input,
     clock: u64,
 }
 
@@ -52,7 +55,9 @@ impl Spi {
             status: TXE,
             received: 0,
             waiting: None,
+            sent: 0,
             sending_until: None,
+            input: Input::Level(true),
             clock: 1,
         }
     }
@@ -76,7 +81,11 @@ impl Spi {
 
     fn begin(&mut self, now: Cycles) {
         let is_on = self.registers[0] & (SPE | MSTR) == SPE | MSTR;
-        if is_on && self.sending_until.is_none() && self.waiting.take().is_some() {
+        if is_on
+            && self.sending_until.is_none()
+            && let Some(frame) = self.waiting.take()
+        {
+            self.sent = frame;
             self.status |= TXE;
             self.sending_until = Some(now + self.frame());
         }
@@ -121,7 +130,7 @@ impl Peripheral for Spi {
             if self.status & RXNE != 0 {
                 self.status |= OVR;
             } else {
-                self.received = (1 << self.bits()) - 1;
+                self.received = self.input.frame(self.sent, self.bits() as u32);
                 self.status |= RXNE;
             }
             self.begin(end);
@@ -143,18 +152,35 @@ impl Peripheral for Spi {
     }
 
     fn reset(&mut self, _now: Cycles) {
-        let clock = self.clock;
-        *self = Spi::new(self.kind);
-        self.clock = clock;
+        *self = Spi {
+            clock: self.clock,
+            input: self.input,
+            ..Spi::new(self.kind)
+        };
     }
 
     fn set_clock(&mut self, cycles: u64, _now: Cycles) {
         self.clock = cycles;
     }
 
+    fn dma_requests(&self) -> [bool; 2] {
+        let (status, control) = (self.status, self.registers[1]);
+        [
+            status & RXNE != 0 && control & RXDMAEN != 0,
+            status & TXE != 0 && control & TXDMAEN != 0,
+        ]
+    }
+
+    fn dma_registers(&self) -> [u32; 2] {
+        [DR; 2]
+    }
+
+    fn set_input(&mut self, input: Input) {
+        self.input = input;
+    }
+
     fn beyond_model(&self) -> Option<&'static str> {
         first_in_use([
-            (self.registers[1] & DMA != 0, "DMA"),
             (self.registers[7] & I2SMOD != 0, "I2S"),
             (self.registers[0] & (SPE | MSTR) == SPE, "the slave"),
         ])
@@ -205,7 +231,8 @@ mod tests {
         spi.write(CR1, SPE | MSTR, 0);
         spi.advance(32);
         assert_eq!((spi.read(DR, 32), spi.beyond_model()), (0xffff, None));
-        spi.write(CR2, 1, 0);
-        assert_eq!(spi.beyond_model(), Some("DMA"));
+        assert_eq!(spi.dma_requests(), [false; 2]);
+        spi.write(CR2, RXDMAEN | TXDMAEN, 32);
+        assert_eq!(spi.dma_requests(), [false, true]);
     }
 }

@@ -1,7 +1,8 @@
-//! The SPI of the H7 as a master: RM0433 chapter 50. Nothing is at the wires, so that ones are received. DMA, CRC and I2S are not modeled, and its
-//! clock is that of its bus.
+//! The SPI of the H7 as a master: RM0433 chapter 50. CRC and I2S are not modeled, and its clock is that of its bus.
 
-use super::peripheral::{Peripheral, first_in_use, load, store};
+use std::collections::VecDeque;
+
+use super::peripheral::{Input, Peripheral, first_in_use, load, store};
 use crate::cpu::{Cycles, NEVER};
 
 const CR1: u32 = 0x00;
@@ -19,8 +20,12 @@ const I2S: u32 = 0x50;
 const SPE: u32 = 1;
 const CSTART: u32 = 1 << 9;
 const CSUSP: u32 = 1 << 10;
-const DMA: u32 = 3 << 14;
+const RXDMAEN: u32 = 1 << 14;
+const TXDMAEN: u32 = 1 << 15;
 const MASTER: u32 = 1 << 22;
+/// COMM of CFG2: both directions, or a receiver alone, which needs nothing to send.
+const COMM: u32 = 3 << 17;
+const RECEIVER: u32 = 2 << 17;
 
 const RXP: u32 = 1;
 const TXP: u32 = 1 << 1;
@@ -36,16 +41,18 @@ const CLEARED: u32 = 0xff8;
 /// Bytes that each FIFO holds.
 const FIFO: u32 = 16;
 
-#[derive(Default, Hash)]
+#[derive(Hash)]
 pub(super) struct SpiV3 {
     registers: [u32; 0x54 / 4],
     flags: u32,
     /// Frames that wait to be sent, and that have been received.
-    to_send: u32,
-    received: u32,
+    to_send: VecDeque<u32>,
+    received: VecDeque<u32>,
     /// Frames sent since CSTART.
     sent: u32,
-    sending_until: Option<Cycles>,
+    /// What is being sent, and until when.
+    sending: Option<(u32, Cycles)>,
+    input: Input,
     clock: u64,
 }
 
@@ -55,8 +62,13 @@ impl SpiV3 {
         registers[CFG1 as usize / 4] = 0x0007_0007;
         SpiV3 {
             registers,
+            flags: 0,
+            to_send: VecDeque::new(),
+            received: VecDeque::new(),
+            sent: 0,
+            sending: None,
+            input: Input::Level(true),
             clock: 1,
-            ..SpiV3::default()
         }
     }
 
@@ -80,12 +92,13 @@ impl SpiV3 {
     fn status(&self) -> u32 {
         let packet = (self.value(CFG1) >> 5 & 0xf) + 1;
         let is_on = self.value(CR1) & SPE != 0;
-        let has_sent = self.to_send == 0 && self.sending_until.is_none();
+        let has_sent = self.to_send.is_empty() && self.sending.is_none();
+        let (to_send, received) = (self.to_send.len() as u32, self.received.len() as u32);
         let mut status = self.flags;
         for (bit, is_set) in [
-            (TXP, is_on && self.to_send + packet <= self.room()),
-            (RXP, self.received >= packet),
-            (RXWNE, self.received * self.bits().div_ceil(8) >= 4),
+            (TXP, is_on && to_send + packet <= self.room()),
+            (RXP, received >= packet),
+            (RXWNE, received * self.bits().div_ceil(8) >= 4),
             (TXC, has_sent),
         ] {
             if is_set {
@@ -97,19 +110,33 @@ impl SpiV3 {
 
     fn begin(&mut self, now: Cycles) {
         let is_on = self.value(CR1) & (SPE | CSTART) == SPE | CSTART && self.value(CFG2) & MASTER != 0;
-        if is_on && self.sending_until.is_none() && self.to_send > 0 {
-            self.to_send -= 1;
-            self.sending_until = Some(now + self.frame());
+        if !is_on || self.sending.is_some() {
+            return;
+        }
+        let frame = if self.value(CFG2) & COMM == RECEIVER {
+            let has_room = (self.received.len() as u32) < self.room();
+            has_room.then_some(0)
+        } else {
+            self.to_send.pop_front()
+        };
+        if let Some(frame) = frame {
+            self.sending = Some((frame, now + self.frame()));
         }
     }
 
     fn set_control(&mut self, value: u32, now: Cycles) {
         // CSTART is cleared by the hardware only, CSUSP is never read as one.
         let started = self.value(CR1) & CSTART;
+        if self.value(CR1) & SPE == 0 && value & SPE != 0 {
+            // Switching it on again clears all but this.
+            self.flags &= TXTF;
+        }
         self.registers[0] = value & !CSUSP | started;
         if value & SPE == 0 {
             self.registers[0] &= !CSTART;
-            (self.to_send, self.received, self.sending_until, self.sent) = (0, 0, None, 0);
+            (self.sending, self.sent) = (None, 0);
+            self.to_send.clear();
+            self.received.clear();
             return;
         }
         if started == 0 && value & CSTART != 0 {
@@ -124,12 +151,13 @@ impl SpiV3 {
 }
 
 impl Peripheral for SpiV3 {
-    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+    fn read(&mut self, offset: u32, now: Cycles) -> u32 {
         match offset {
             SR => self.status(),
-            RXDR if self.received > 0 => {
-                self.received -= 1;
-                u32::MAX >> (32 - self.bits())
+            RXDR => {
+                let frame = self.received.pop_front().unwrap_or(0);
+                self.begin(now);
+                frame
             }
             offset => self.rest(offset),
         }
@@ -141,8 +169,8 @@ impl Peripheral for SpiV3 {
             SR | RXDR => {}
             IFCR => self.flags &= !(value & CLEARED),
             TXDR => {
-                if self.value(CR1) & SPE != 0 && self.to_send < self.room() {
-                    self.to_send += 1;
+                if self.value(CR1) & SPE != 0 && (self.to_send.len() as u32) < self.room() {
+                    self.to_send.push_back(value);
                     self.begin(now);
                 }
             }
@@ -158,11 +186,11 @@ impl Peripheral for SpiV3 {
     }
 
     fn advance(&mut self, now: Cycles) {
-        while let Some(end) = self.sending_until.filter(|end| *end <= now) {
-            self.sending_until = None;
+        while let Some((frame, end)) = self.sending.filter(|(_, end)| *end <= now) {
+            self.sending = None;
             self.sent += 1;
-            if self.received < self.room() {
-                self.received += 1;
+            if (self.received.len() as u32) < self.room() {
+                self.received.push_back(self.input.frame(frame, self.bits()));
             } else {
                 self.flags |= OVR;
             }
@@ -176,7 +204,7 @@ impl Peripheral for SpiV3 {
     }
 
     fn next_event(&self) -> Cycles {
-        self.sending_until.unwrap_or(NEVER)
+        self.sending.map_or(NEVER, |(_, end)| end)
     }
 
     fn interrupts(&self) -> u32 {
@@ -186,6 +214,7 @@ impl Peripheral for SpiV3 {
     fn reset(&mut self, _now: Cycles) {
         *self = SpiV3 {
             clock: self.clock,
+            input: self.input,
             ..SpiV3::new()
         };
     }
@@ -194,9 +223,24 @@ impl Peripheral for SpiV3 {
         self.clock = cycles;
     }
 
+    fn dma_requests(&self) -> [bool; 2] {
+        let (status, control) = (self.status(), self.value(CFG1));
+        [
+            status & RXP != 0 && control & RXDMAEN != 0,
+            status & TXP != 0 && control & TXDMAEN != 0,
+        ]
+    }
+
+    fn dma_registers(&self) -> [u32; 2] {
+        [RXDR, TXDR]
+    }
+
+    fn set_input(&mut self, input: Input) {
+        self.input = input;
+    }
+
     fn beyond_model(&self) -> Option<&'static str> {
         first_in_use([
-            (self.value(CFG1) & DMA != 0, "DMA"),
             (self.value(I2S) & 1 != 0, "I2S"),
             (
                 self.value(CR1) & SPE != 0 && self.value(CFG2) & MASTER == 0,
@@ -233,6 +277,25 @@ mod tests {
         assert_eq!(spi.status(), TXP | RXP | TXC);
         assert_eq!((spi.read(RXDR, 0), spi.read(RXDR, 0)), (0xff, 0xff));
         assert_eq!(spi.status(), TXP | TXC);
+    }
+
+    #[test]
+    fn a_receiver_alone_clocks_in_as_many_frames_as_it_is_to() {
+        let mut spi = master();
+        spi.set_input(Input::Level(false));
+        write_all(
+            &mut spi,
+            &[(CFG2, MASTER | RECEIVER), (CFG1, RXDMAEN | 1 << 28 | 7), (CR2, 2)],
+        );
+        write_all(&mut spi, &[(CR1, SPE), (CR1, SPE | CSTART)]);
+        spi.advance(32);
+        assert_eq!((spi.dma_requests(), spi.status() & EOT), ([true, false], 0));
+        spi.advance(1000);
+        assert_eq!(spi.status() & EOT, EOT);
+        assert_eq!((spi.read(RXDR, 0), spi.read(RXDR, 0)), (0, 0));
+        assert_eq!(spi.dma_requests(), [false; 2]);
+        write_all(&mut spi, &[(CR1, 0), (CR1, SPE)]);
+        assert_eq!(spi.status() & EOT, 0, "cleared when it is switched on again");
     }
 
     #[test]

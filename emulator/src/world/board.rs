@@ -7,6 +7,7 @@ use crate::boards::{BOARDS, BoardKind};
 use crate::chip::clocks::{Hse, Source};
 use crate::chip::i2c::I2cTarget;
 use crate::chip::map::MapEntry;
+use crate::chip::pins::Pin;
 use crate::chip::rules::Violation;
 use crate::chip::rx_pin::Noise;
 use crate::chip::usart::UartCounters;
@@ -16,7 +17,7 @@ use crate::cpu::fault::FaultReport;
 use crate::cpu::{Cpu, Cycles, NEVER, Sleep, Stop};
 use crate::hash::{StateHash, mix};
 use crate::image::Image;
-use crate::memory::{Memory, NotFlash};
+use crate::memory::{Memory, MemorySizes, NotFlash};
 use crate::rtt::Rtt;
 use crate::time::{BoardClock, Time};
 
@@ -41,6 +42,8 @@ pub struct BoardOptions {
     pub lsi: u32,
     /// How far the times of the flash are from typical to longest, in percent.
     pub flash_wear: u32,
+    /// Bytes of RAM, if not as many as the chip has: another of its kind has more.
+    pub ram: Option<usize>,
     /// The option DBANK of the G4: whether its flash is two banks, as it is delivered.
     pub dual_bank: bool,
     /// When the board is powered.
@@ -67,6 +70,7 @@ impl BoardOptions {
             hsi_ppm: 0.0,
             lsi: 32_000,
             flash_wear: 0,
+            ram: None,
             dual_bank: true,
             start: 0,
             unique_id: [0x0030_0041, 0x3437_5109, 0x3532_3831],
@@ -139,7 +143,11 @@ impl Board {
     /// A board that has just been powered, with `image` in its flash.
     pub fn new(image: &Arc<Image>, options: BoardOptions) -> Self {
         let description = options.kind.model.description();
-        let mut memory = Memory::new(description.memory, image.clone());
+        let sizes = MemorySizes {
+            sram: options.ram.unwrap_or(description.memory.sram),
+            ..description.memory
+        };
+        let mut memory = Memory::new(sizes, image.clone());
         let [a, b, c] = options.unique_id.map(u64::from);
         memory.scramble(mix(a << 32 | b) ^ mix(c ^ options.start));
         let individual = Individual {
@@ -169,7 +177,22 @@ impl Board {
             fed_until: [0; UARTS],
         };
         board.press(false);
+        board.start_in_ram(image);
         board
+    }
+
+    /// Loads and starts a program that runs from RAM, as a debug probe does. Its next reset finds an empty flash.
+    fn start_in_ram(&mut self, image: &Image) {
+        for (address, bytes) in image.ram() {
+            for (place, byte) in (*address..).zip(bytes) {
+                if let Some(in_ram) = self.cpu.memory.ram_byte_mut(place) {
+                    *in_ram = *byte;
+                }
+            }
+        }
+        if let Some((vectors, _)) = image.ram().first() {
+            self.cpu.start_at(*vectors);
+        }
     }
 
     /// Adds a peripheral to the chip; see [`Chip::add`]. A thermometer that shows one degree more at each look, and a
@@ -228,6 +251,11 @@ impl Board {
     /// [`I2cMemory`](crate::chip::i2c::I2cMemory), or an [`I2cTarget`] of your own. Says whether the chip has the port.
     pub fn attach_i2c(&mut self, port: &str, address: u8, target: Box<dyn I2cTarget>) -> bool {
         self.cpu.bus.attach_i2c(port, address, target)
+    }
+
+    /// Joins two pins by a wire.
+    pub fn join_pins(&mut self, a: Pin, b: Pin) {
+        self.cpu.bus.join_pins(a, b);
     }
 
     /// Which kind of board it is.

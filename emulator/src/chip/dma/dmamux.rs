@@ -8,7 +8,7 @@ use crate::cpu::Cycles;
 /// Channels of the multiplexer: the first half goes to DMA1, the second to DMA2.
 const CHANNELS: usize = 16;
 
-/// The numbers of the serial ports' requests, for each port that of receiving and that of sending; 0 for a port that the chip does not have.
+/// The numbers of the ports' requests, for each port that of receiving and that of sending; 0 for a port that the chip does not have.
 pub(in crate::chip) type Requests = &'static [(u32, u32)];
 
 #[derive(Hash)]

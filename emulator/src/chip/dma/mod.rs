@@ -1,4 +1,4 @@
-//! DMA controllers. Requests come from the serial ports; memory is copied to memory at once. The FIFO of streams is left out: every item goes straight
+//! DMA controllers. Requests come from serial ports, SPI and CORDIC; memory is copied to memory at once. The FIFO of streams is left out: every item goes straight
 //! through. Streams and channels differ in where their registers and bits are: [`layout`].
 
 pub(super) mod dmamux;
@@ -8,11 +8,10 @@ mod tests;
 
 use std::hash::{Hash, Hasher};
 
-use super::map::UARTS;
+use super::map::{PORTS, UARTS};
 use super::peripheral::Peripheral;
 use super::pins::Side;
 use super::rules::{Rule, Violation};
-use super::usart::Usart;
 use crate::cpu::Cycles;
 use crate::memory::Memory;
 use dmamux::DmaMux;
@@ -22,8 +21,10 @@ const CHANNELS: usize = 8;
 /// Controllers of a chip; the mux is the part after them.
 const CONTROLLERS: usize = 2;
 const EN: u32 = 1;
+/// The part of an address that is the offset into a peripheral.
+const OFFSET: u32 = 0x3ff;
 
-/// A request of a serial port that a stream or channel can choose.
+/// A request of a port that a stream or channel can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) uart: usize,
@@ -317,11 +318,11 @@ pub(super) struct Controllers {
     layout: &'static Layout,
     dma: [Controller; CONTROLLERS],
     /// Those that each serial port has, for receiving and for sending.
-    requests: [[Vec<Request>; 2]; UARTS],
+    requests: [[Vec<Request>; 2]; PORTS],
     /// What chooses the requests instead, on G4 and H7.
     mux: Option<DmaMux>,
     /// Addresses of the data registers of the serial ports, for receiving and for sending.
-    data_registers: [[u32; 2]; UARTS],
+    data_registers: [[u32; 2]; PORTS],
 }
 
 impl Hash for Controllers {
@@ -331,7 +332,7 @@ impl Hash for Controllers {
 }
 
 impl Controllers {
-    pub(super) fn new(layout: &'static Layout, requests: &[Request], data_registers: [[u32; 2]; UARTS]) -> Self {
+    pub(super) fn new(layout: &'static Layout, requests: &[Request], data_registers: [[u32; 2]; PORTS]) -> Self {
         let of = |uart: usize, side: Side| {
             let own = |request: &&Request| (request.uart, request.side) == (uart, side);
             requests.iter().filter(own).copied().collect()
@@ -345,7 +346,7 @@ impl Controllers {
         }
     }
 
-    pub(super) fn behind(mux: DmaMux, layout: &'static Layout, data_registers: [[u32; 2]; UARTS]) -> Self {
+    pub(super) fn behind(mux: DmaMux, layout: &'static Layout, data_registers: [[u32; 2]; PORTS]) -> Self {
         Controllers {
             mux: Some(mux),
             ..Controllers::new(layout, &[], data_registers)
@@ -389,9 +390,10 @@ impl Controllers {
     }
 
     /// Whether a stream that serves a serial port lacks the buffer that it needs.
-    fn check_buffer(&mut self, controller: usize, number: usize) -> bool {
+    fn check_buffer(&mut self, port: usize, controller: usize, number: usize) -> bool {
         let dma = &mut self.dma[controller];
-        let lacks = dma.channels[number].control & self.layout.port_buffer != self.layout.port_buffer;
+        let has = dma.channels[number].control & self.layout.port_buffer == self.layout.port_buffer;
+        let lacks = port < UARTS && !has;
         if lacks {
             let name = dma.name(number);
             dma.broken.push(format!("{name} serves a serial port without TRBUFF"));
@@ -409,35 +411,38 @@ impl Controllers {
         }
     }
 
-    /// Serves the requests of a serial port. Returns whether an interrupt may have been requested, or a rule broken.
-    pub(super) fn serve(&mut self, uart: usize, port: &mut Usart, now: Cycles, memory: &mut Memory) -> bool {
+    /// Serves the requests of a port. Returns whether an interrupt may have been requested, or a rule broken.
+    pub(super) fn serve<P: Peripheral + ?Sized>(
+        &mut self,
+        port: usize,
+        peripheral: &mut P,
+        now: Cycles,
+        memory: &mut Memory,
+    ) -> bool {
         let (layout, mut raised) = (self.layout, false);
-        while port.wants_dma_read()
-            && let Some((controller, number)) = self.find(uart, Side::Rx)
-        {
-            raised |= self.check_buffer(controller, number);
+        loop {
+            let [is_read, is_written] = peripheral.dma_requests();
+            let reader = if is_read { self.find(port, Side::Rx) } else { None };
+            let writer = || if is_written { self.find(port, Side::Tx) } else { None };
+            let Some((controller, number)) = reader.or_else(writer) else {
+                return raised;
+            };
+            raised |= self.check_buffer(port, controller, number);
             let dma = &mut self.dma[controller];
             let channel = dma.channels[number];
-            raised |= match memory.dma_store(channel.memory_address(layout), channel.item(layout), port.take_data()) {
+            let (address, item) = (channel.memory_address(layout), channel.item(layout));
+            let offset = channel.peripheral & OFFSET;
+            let moved = if reader.is_some() {
+                memory.dma_store(address, item, peripheral.read(offset, now))
+            } else {
+                let value = memory.dma_load(address, item);
+                value.map(|value| peripheral.write(offset, value, now))
+            };
+            raised |= match moved {
                 Some(()) => dma.count(number),
                 None => dma.fail(number),
             };
         }
-        while port.wants_dma_write()
-            && let Some((controller, number)) = self.find(uart, Side::Tx)
-        {
-            raised |= self.check_buffer(controller, number);
-            let dma = &mut self.dma[controller];
-            let channel = dma.channels[number];
-            raised |= match memory.dma_load(channel.memory_address(layout), channel.item(layout)) {
-                Some(value) => {
-                    port.give_data(value, now);
-                    dma.count(number)
-                }
-                None => dma.fail(number),
-            };
-        }
-        raised
     }
 
     /// Does what software has enabled and needs no request: copies of memory to memory.

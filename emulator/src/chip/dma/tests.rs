@@ -106,7 +106,7 @@ fn requests(layout: &Layout) -> Vec<Request> {
 }
 
 fn find(dma: &mut Controller) -> Option<(usize, usize)> {
-    let mut registers = [[0; 2]; UARTS];
+    let mut registers = [[0; 2]; PORTS];
     registers[1] = [DATA; 2];
     let mut both = Controllers::new(dma.layout, &requests(dma.layout), registers);
     std::mem::swap(&mut both.dma[0], dma);
@@ -219,7 +219,7 @@ fn stopped_and_enabled_again_it_begins_at_the_first_address_with_the_rest_of_the
 fn the_request_is_that_of_the_selection_or_the_mux() {
     const PORT: u32 = 0x4001_3800;
     let (from, to) = (request(0, Side::Rx, 4, 2), request(0, Side::Tx, 3, 2));
-    let mut chosen = Controllers::new(&CHANNELS_L4, &[from, to], [[PORT + RDR, PORT + TDR]; UARTS]);
+    let mut chosen = Controllers::new(&CHANNELS_L4, &[from, to], [[PORT + RDR, PORT + TDR]; PORTS]);
     set_up(&mut chosen.dma[0], 4, 4, PORT + RDR, SRAM, ring(&CHANNELS_L4));
     assert_eq!(chosen.find(0, Side::Rx), None, "CSELR is 0");
     chosen.dma[0].write(0xa8, 2 << 16, 0);
@@ -227,7 +227,7 @@ fn the_request_is_that_of_the_selection_or_the_mux() {
     assert_eq!((chosen.find(0, Side::Tx), chosen.find(1, Side::Rx)), (None, None));
 
     let mux = DmaMux::new(&[(24, 25), (26, 27)]);
-    let mut muxed = Controllers::behind(mux, &CHANNELS_G4, [[PORT + RDR, PORT + TDR]; UARTS]);
+    let mut muxed = Controllers::behind(mux, &CHANNELS_G4, [[PORT + RDR, PORT + TDR]; PORTS]);
     let to_port = EN | CHANNELS_G4.memory_counts | CHANNELS_G4.from_memory;
     set_up(&mut muxed.dma[1], 2, 4, PORT + TDR, SRAM, to_port);
     assert_eq!(muxed.find(1, Side::Tx), None, "no request is chosen");
@@ -241,7 +241,7 @@ fn the_request_is_that_of_the_selection_or_the_mux() {
 fn receive_on_h7(address: u32, control: u32) -> (Controllers, Memory) {
     const PORT: u32 = 0x4001_1000;
     let mut memory = memory(Model::H743);
-    let mut both = Controllers::behind(DmaMux::new(&[(41, 42)]), &STREAMS_H7, [[PORT + RDR, PORT + TDR]; UARTS]);
+    let mut both = Controllers::behind(DmaMux::new(&[(41, 42)]), &STREAMS_H7, [[PORT + RDR, PORT + TDR]; PORTS]);
     both.part(2).write(4 * (8 + 3), 41, 0);
     let control = control | EN | STREAMS_H7.memory_counts;
     set_up(&mut both.dma[1], 3, 4, PORT + RDR, address, control);

@@ -11,7 +11,9 @@ pub(super) use crate::cpu::FlashReading;
 pub(super) use crate::memory::{CCM, MemorySizes, SRAM};
 
 use super::super::adc::{self, Adc};
-use super::super::map::{UART_NAMES, UARTS};
+use super::super::cordic::Cordic;
+use super::super::dac::Dac;
+use super::super::map::{PORTS, UART_NAMES, UARTS, port_named};
 use super::super::parts::{FlashControl, PowerControl};
 use super::super::rng::Rng;
 use super::super::spi::{self, Spi};
@@ -27,10 +29,10 @@ pub(super) fn parts(
     individual: &Individual,
     power: impl PowerControl + 'static,
     flash: impl FlashControl + 'static,
-    dma: impl FnOnce([[u32; 2]; UARTS]) -> Controllers,
+    dma: impl FnOnce([[u32; 2]; PORTS]) -> Controllers,
 ) -> Parts {
     let mut uarts: [Option<Box<Usart>>; UARTS] = Default::default();
-    let mut data_registers = [[0; 2]; UARTS];
+    let mut data_registers = [[0; 2]; PORTS];
     for entry in map {
         if let Kind::Uart(uart) = entry.kind {
             let registers = match fifo {
@@ -40,6 +42,8 @@ pub(super) fn parts(
             };
             uarts[uart] = Some(Box::new(Usart::new(registers)));
             data_registers[uart] = registers.data().map(|offset| entry.base + offset);
+        } else if let (Kind::Own(make), Some(port)) = (entry.kind, port_named(entry.name)) {
+            data_registers[port] = make().dma_registers().map(|offset| entry.base + offset);
         }
     }
     Parts {
@@ -58,6 +62,8 @@ pub(super) const SPI_V3: Kind = Kind::Own(|| Box::new(SpiV3::new()));
 /// Converters of the F4, and of the others.
 pub(super) const ADC_V2: Kind = Kind::Own(|| Box::new(Adc::new(adc::Kind::V2)));
 pub(super) const ADC_V3: Kind = Kind::Own(|| Box::new(Adc::new(adc::Kind::V3)));
+pub(super) const DAC: Kind = Kind::Own(|| Box::new(Dac::default()));
+pub(super) const CORDIC: Kind = Kind::Own(|| Box::new(Cordic::new()));
 pub(super) const RNG: Kind = Kind::Own(|| Box::new(Rng::default()));
 /// Timers of 32 bits, those with two interrupts, and others of 16 bits.
 pub(super) const WIDE: Kind = Kind::Timer(|| Box::new(Timer::new(true)));

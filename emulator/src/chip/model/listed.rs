@@ -6,18 +6,18 @@ use std::sync::LazyLock;
 use super::super::dma::Request;
 use super::super::exti;
 use super::super::i2c::{I2cPins, Registers};
-use super::super::map::{Gate, Kind, MapEntry, UART_NAMES, UARTS};
+use super::super::map::{Gate, Kind, MapEntry, PORTS, port_named};
 use super::super::pins::{Pin, Side, UartPins};
 use super::super::rcc::Family;
 use super::super::rtc;
-use super::kinds::{ADC_V2, ADC_V3, ADVANCED, NARROW, RNG, SPI_V1, SPI_V2, SPI_V3, WIDE};
+use super::kinds::{ADC_V2, ADC_V3, ADVANCED, CORDIC, DAC, NARROW, RNG, SPI_V1, SPI_V2, SPI_V3, WIDE};
 
 #[derive(Default)]
 pub(super) struct Listed {
     pub(super) map: Vec<MapEntry>,
     pub(super) functions: Vec<UartPins>,
     pub(super) requests: Vec<Request>,
-    pub(super) mux: [(u32, u32); UARTS],
+    pub(super) mux: [(u32, u32); PORTS],
 }
 
 /// By the names of the chips, without what all begin with.
@@ -50,25 +50,25 @@ impl Listed {
                     interrupts: list(interrupts.trim_start_matches('-'), ' ', |text| number(text) as usize),
                 });
             }
-            ["pins", _, port, function, tx, rx] => self.functions.push(UartPins {
-                uart: uart(port),
+            ["pins", _, name, function, tx, rx] => self.functions.push(UartPins {
+                uart: port(name),
                 function: number(function),
-                tx: list(tx, ' ', Pin::named),
-                rx: list(rx, ' ', Pin::named),
+                tx: list(tx.trim_start_matches('-'), ' ', Pin::named),
+                rx: list(rx.trim_start_matches('-'), ' ', Pin::named),
             }),
-            ["dma", _, port, side, requests] => self.requests.extend(list(requests, ';', |request| {
+            ["dma", _, name, side, requests] => self.requests.extend(list(requests, ';', |request| {
                 let [controller, channel, selection] = *list(request, ' ', number) else {
                     panic!("{fields:?}")
                 };
                 Request {
-                    uart: uart(port),
+                    uart: port(name),
                     side: if side == "rx" { Side::Rx } else { Side::Tx },
                     controller: controller as usize,
                     channel: channel as usize,
                     selection,
                 }
             })),
-            ["mux", _, port, receives, sends] => self.mux[uart(port)] = (number(receives), number(sends)),
+            ["mux", _, name, receives, sends] => self.mux[port(name)] = (number(receives), number(sends)),
             _ => panic!("{fields:?}"),
         }
     }
@@ -87,9 +87,8 @@ fn list<T>(text: &'static str, separator: char, read: impl Fn(&'static str) -> T
     parts.map(read).collect::<Vec<T>>().leak()
 }
 
-fn uart(name: &str) -> usize {
-    let place = UART_NAMES.iter().position(|port| *port == name);
-    place.unwrap_or_else(|| panic!("{name} is no serial port"))
+fn port(name: &str) -> usize {
+    port_named(name).unwrap_or_else(|| panic!("{name} is no port"))
 }
 
 fn enable_register(chip: &str, bus: &str) -> u32 {
@@ -109,7 +108,7 @@ fn read_kind(text: &'static str, name: &str) -> Kind {
         "exti mask-first" => Kind::Exti(exti::Layout::MaskFirst),
         "exti edges-first" => Kind::Exti(exti::Layout::EdgesFirst),
         "syscfg" => Kind::Syscfg,
-        "uart" => Kind::Uart(uart(name)),
+        "uart" => Kind::Uart(port(name)),
         "dma 1" => Kind::Dma(0),
         "dma 2" => Kind::Dma(1),
         "dma mux" => Kind::Dma(2),
@@ -126,6 +125,8 @@ fn read_kind(text: &'static str, name: &str) -> Kind {
         "adc v2" => ADC_V2,
         "adc v3" => ADC_V3,
         "rng" => RNG,
+        "dac v2" => DAC,
+        "cordic" => CORDIC,
         _ => {
             let v1 = text.strip_prefix("i2c v1 ").map(|pins| (Registers::V1, pins));
             let found = v1.or_else(|| Some((Registers::V2, text.strip_prefix("i2c v2 ")?)));

@@ -1,15 +1,24 @@
 //! The RTC: its calendar, and the backup registers that it has on F4, L4 and H7. RM0390 chapter 22, RM0351 chapter 38, RM0433 chapter 46; on the G4 (RM0440
-//! chapter 35) some registers are elsewhere, and the backup registers belong to the TAMP. Alarms, the wakeup timer, time stamps, calibration and twelve
-//! hours are not modeled.
+//! chapter 35) some registers are elsewhere, and the backup registers belong to the TAMP. Alarms, time stamps, calibration and twelve hours are not
+//! modeled.
 
 use super::peripheral::{Peripheral, first_in_use};
 use super::rules::{Rule, Violation};
-use crate::cpu::Cycles;
+use crate::cpu::{Cycles, NEVER};
 
 const BYPASS_SHADOW: u32 = 1 << 5;
 const TWELVE_HOURS: u32 = 1 << 6;
-/// REFCKON, DCE, ALRAE, ALRBE, WUTE, TSE and the changes by an hour.
-const BEYOND: u32 = 1 << 4 | 1 << 7 | 0xf << 8 | 3 << 16;
+/// REFCKON, DCE, ALRAE, ALRBE, TSE and the changes by an hour.
+const BEYOND: u32 = 1 << 4 | 1 << 7 | 3 << 8 | 1 << 11 | 3 << 16;
+/// The wakeup timer, its interrupt, and what counts it: the clock of the RTC divided, or seconds.
+const WUTE: u32 = 1 << 10;
+const WUTIE: u32 = 1 << 14;
+const WUCKSEL: u32 = 7;
+/// WUTF in ISR, or in SR and SCR.
+const WUTF: u32 = 1 << 10;
+const WUTF_V3: u32 = 1 << 2;
+/// Its registers may be written.
+const WUTWF: u32 = 1 << 2;
 
 const INITS: u32 = 1 << 4;
 const RSF: u32 = 1 << 5;
@@ -41,6 +50,9 @@ enum Register {
     Status,
     Prescaler,
     Protection,
+    Wakeup,
+    Flags,
+    ClearedFlags,
     Calibration,
     Shift,
     Backup(usize),
@@ -55,6 +67,9 @@ impl Layout {
             (0x28, Layout::V2) | (0x08, Layout::V3) => Register::Subseconds,
             (0x0c, _) => Register::Status,
             (0x10, _) => Register::Prescaler,
+            (0x14, _) => Register::Wakeup,
+            (0x50, Layout::V3) => Register::Flags,
+            (0x5c, Layout::V3) => Register::ClearedFlags,
             (0x24, _) => Register::Protection,
             (0x3c, Layout::V2) | (0x28, Layout::V3) => Register::Calibration,
             (0x2c, _) => Register::Shift,
@@ -160,6 +175,9 @@ pub(super) struct Rtc {
     status: u32,
     keys: usize,
     backup: [u32; BACKUP_REGISTERS],
+    /// WUTR, and cycles of its clock until the wakeup timer has counted that down.
+    wakeup: u32,
+    until_wakeup: u64,
     calibration: u32,
     is_shifted: bool,
     /// What TR and DR go on to show until DR has been read.
@@ -182,6 +200,7 @@ impl Rtc {
         Rtc {
             layout,
             prescaler: 0x7f_00ff,
+            wakeup: 0xffff,
             until_ready: SYNCHRONIZATION,
             core: 1,
             ..Rtc::default()
@@ -216,6 +235,14 @@ impl Rtc {
             self.status |= if self.status & INIT != 0 { INITF } else { RSF };
         }
         self.until_ready = self.until_ready.saturating_sub(cycles);
+        if self.control & WUTE != 0 {
+            if cycles >= self.until_wakeup {
+                self.status |= WUTF;
+                let period = self.wakeup_period();
+                self.until_wakeup += (cycles - self.until_wakeup) / period * period + period;
+            }
+            self.until_wakeup -= cycles;
+        }
         // It stands still while it is being set.
         if self.status & INITF != 0 {
             return;
@@ -226,6 +253,20 @@ impl Rtc {
             self.fraction -= second;
             self.date.tick();
         }
+    }
+
+    fn wakeup_period(&self) -> u64 {
+        let (select, counts) = (self.control & WUCKSEL, u64::from(self.wakeup) + 1);
+        match select {
+            0..4 => counts * (16 >> select),
+            4 | 5 => counts * self.asynchronous() * self.synchronous(),
+            _ => (counts + 0x1_0000) * self.asynchronous() * self.synchronous(),
+        }
+    }
+
+    /// Whether it requests the interrupt of its wakeup timer, which goes by way of the EXTI.
+    pub(super) fn wakes(&self) -> bool {
+        self.status & WUTF != 0 && self.control & WUTIE != 0
     }
 
     fn subseconds(&self) -> u32 {
@@ -246,13 +287,16 @@ impl Rtc {
     }
 
     fn set_status(&mut self, value: u32) {
+        if self.layout == Layout::V2 {
+            self.status &= value | !WUTF;
+        }
         match (self.status & INIT != 0, value & INIT != 0) {
             (false, true) => {
                 self.status = self.status & !RSF | INIT;
                 self.until_ready = SYNCHRONIZATION;
             }
             (true, false) => {
-                self.status = 0;
+                self.status &= WUTF;
                 self.until_ready = SYNCHRONIZATION;
             }
             _ if value & RSF == 0 && self.status & INIT == 0 => {
@@ -282,11 +326,18 @@ impl Rtc {
     }
 
     fn set_control(&mut self, value: u32) {
+        let is_counting = self.control & value & WUTE != 0;
+        if is_counting && (self.control ^ value) & WUCKSEL != 0 {
+            self.breaks("WUCKSEL is changed while the wakeup timer is on");
+        }
         if (value ^ self.control) & TWELVE_HOURS != 0 && self.status & INITF == 0 {
             self.breaks("FMT is changed outside of the initialization mode");
             self.control = value ^ TWELVE_HOURS;
         } else {
             self.control = value;
+        }
+        if !is_counting {
+            self.until_wakeup = self.wakeup_period();
         }
     }
 }
@@ -327,13 +378,18 @@ impl Peripheral for Rtc {
             // The right key is one more; a wrong one locks.
             Register::Protection if KEYS.get(self.keys) == Some(&(value & 0xff)) => self.keys += 1,
             Register::Protection => self.keys = usize::from(value & 0xff == KEYS[0]),
+            // Flags of the G4 are not protected.
+            Register::ClearedFlags if value & WUTF_V3 != 0 => self.status &= !WUTF,
+            Register::ClearedFlags => {}
             _ if self.keys < KEYS.len() => self.breaks("a register is written while WPR protects it"),
             Register::Time | Register::Date | Register::Prescaler => self.set_up(register, value),
             Register::Status => self.set_status(value),
             Register::Control => self.set_control(value),
+            Register::Wakeup if self.control & WUTE != 0 => self.breaks("WUTR is written while the wakeup timer is on"),
+            Register::Wakeup => self.wakeup = value & 0xffff,
             Register::Calibration => self.calibration = value,
             Register::Shift => self.is_shifted = true,
-            Register::Subseconds => {}
+            Register::Subseconds | Register::Flags => {}
         }
     }
 
@@ -344,10 +400,16 @@ impl Peripheral for Rtc {
             Some(Register::Control) => self.control,
             Some(Register::Prescaler) => self.prescaler,
             // ALRAWF, ALRBWF and WUTWF: what is off may be written.
-            Some(Register::Status) => self.status | 7 | if self.date.year == 0 { 0 } else { INITS },
+            Some(Register::Status) => {
+                let flags = if self.layout == Layout::V3 { !WUTF } else { !0 };
+                let writable = if self.control & WUTE == 0 { WUTWF } else { 0 };
+                self.status & flags | 3 | writable | if self.date.year == 0 { 0 } else { INITS }
+            }
+            Some(Register::Wakeup) => self.wakeup,
+            Some(Register::Flags) => u32::from(self.status & WUTF != 0) * WUTF_V3,
             Some(Register::Calibration) => self.calibration,
             Some(Register::Backup(register)) => self.backup[register],
-            Some(Register::Subseconds | Register::Protection | Register::Shift) | None => 0,
+            Some(Register::Subseconds | Register::Protection | Register::Shift | Register::ClearedFlags) | None => 0,
         }
     }
 
@@ -357,6 +419,14 @@ impl Peripheral for Rtc {
         let passed = elapsed * u128::from(self.clock) + u128::from(self.rest);
         self.rest = (passed % u128::from(self.core)) as u64;
         self.pass((passed / u128::from(self.core)) as u64);
+    }
+
+    fn next_event(&self) -> Cycles {
+        if self.control & (WUTE | WUTIE) != WUTE | WUTIE || self.status & WUTF != 0 || self.clock == 0 {
+            return NEVER;
+        }
+        let cycles = u128::from(self.until_wakeup) * u128::from(self.core) - u128::from(self.rest);
+        self.at + cycles.div_ceil(u128::from(self.clock)) as u64
     }
 
     /// The calendar goes on and its protection stays as it is; what it shows is not up to date.
@@ -371,10 +441,7 @@ impl Peripheral for Rtc {
 
     fn beyond_model(&self) -> Option<&'static str> {
         first_in_use([
-            (
-                self.control & BEYOND != 0,
-                "an alarm, the wakeup timer, a time stamp or another input",
-            ),
+            (self.control & BEYOND != 0, "an alarm, a time stamp or another input"),
             (self.control & TWELVE_HOURS != 0, "the format of twelve hours"),
             (self.calibration != 0 || self.is_shifted, "the calibration"),
         ])

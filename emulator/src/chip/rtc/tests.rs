@@ -154,6 +154,27 @@ fn the_g4_has_its_control_elsewhere_and_no_backup_registers() {
     assert_eq!((rtc.read(0x18, 0), rtc.read(0x08, 0)), (BYPASS_SHADOW, 255));
     rtc.write(0x50, 1, 0);
     assert_eq!(rtc.read(0x50, 0), 0);
-    rtc.write(0x18, 1 << 10, 0);
+    rtc.write(0x18, 1 << 8, 0);
     assert!(rtc.beyond_model().is_some());
+}
+
+#[test]
+fn the_wakeup_timer_of_the_g4_has_a_register_for_its_flag_and_one_to_clear_it() {
+    let mut rtc = Rtc::new(Layout::V3);
+    rtc.set_clocks(SECOND, 32_768, 0);
+    unlock(&mut rtc, 0);
+    // Seconds, of which it counts two.
+    rtc.write(0x14, 1, 0);
+    rtc.write(0x18, 4 | WUTE | WUTIE, 0);
+    assert_eq!((rtc.next_event(), rtc.read(0x0c, 0) & WUTWF), (2 * SECOND, 0));
+    rtc.advance(2 * SECOND);
+    assert_eq!(
+        (rtc.read(0x50, 0), rtc.wakes(), rtc.read(0x0c, 0) & WUTF),
+        (WUTF_V3, true, 0)
+    );
+    rtc.write(0x5c, WUTF_V3, 0);
+    assert_eq!(
+        (rtc.read(0x50, 0), rtc.wakes(), rtc.next_event()),
+        (0, false, 4 * SECOND)
+    );
 }

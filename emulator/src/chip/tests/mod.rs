@@ -15,6 +15,7 @@ mod clocks;
 mod flash;
 mod from_outside;
 mod harm;
+mod lab;
 mod wires;
 
 const RCC: u32 = 0x4002_3800;

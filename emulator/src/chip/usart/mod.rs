@@ -366,6 +366,10 @@ impl Peripheral for Usart {
         self.set_lengths();
     }
 
+    fn dma_requests(&self) -> [bool; 2] {
+        [self.wants_dma_read(), self.wants_dma_write()]
+    }
+
     fn take_broken(&mut self) -> Vec<Violation> {
         let broken = self.broken.drain(..);
         broken.map(|how| Violation { rule: Rule::Uart, how }).collect()
