@@ -105,12 +105,9 @@ pub(crate) fn ask(world: &mut World, hosts: &mut Hosts, figures: &mut [BoardFigu
         // First: while it is answered, only this is in the board of what the host sent.
         requests.push(BoardRequest::new(at, board.address, Query::Counters));
         requests.push(BoardRequest::command(at, &Command::Traffic));
-        requests.extend(
-            board
-                .links
-                .iter()
-                .map(|link| BoardRequest::new(at, board.address, Query::Link).with(vec![link.port as u8])),
-        );
+        for link in &board.links {
+            requests.push(BoardRequest::new(at, board.address, Query::Link).with(vec![link.port as u8]));
+        }
     }
     let mut replies = hosts.ask(world, &requests, ANSWERED);
     // A board that is busy may have dropped one.

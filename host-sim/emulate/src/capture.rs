@@ -1,6 +1,7 @@
 //! The logs of emulated boards as a capture.
 
-use std::fs::{File, OpenOptions};
+use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -85,37 +86,29 @@ pub fn from_emulated(
 /// A folder with the streams of boards. Streams that are there are replaced when the new ones are whole.
 struct Streams<'a> {
     folder: &'a Path,
-    begun: Vec<bool>,
+    begun: BTreeSet<usize>,
 }
 
 impl<'a> Streams<'a> {
     fn create(folder: &'a Path) -> Result<Self, CannotCapture> {
         std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
-        Ok(Streams {
-            folder,
-            begun: Vec::new(),
-        })
+        let begun = BTreeSet::new();
+        Ok(Streams { folder, begun })
     }
 
     fn append(&mut self, board: usize, bytes: &[u8]) -> Result<(), CannotCapture> {
         let path = partial_stream_of(self.folder, board as u64);
-        if self.begun.len() <= board {
-            self.begun.resize(board + 1, false);
-        }
-        let begun = std::mem::replace(&mut self.begun[board], true);
-        let mut options = OpenOptions::new();
         // Opened for each piece: there may be more boards than files can be open.
-        let opened = match begun {
-            true => options.append(true).open(&path),
-            false => File::create(&path),
+        let opened = match self.begun.insert(board) {
+            true => File::create(&path),
+            false => File::options().append(true).open(&path),
         };
         let written = opened.and_then(|mut file| file.write_all(bytes));
         written.map_err(|error| cannot_write(&path, error))
     }
 
     fn finish(self) -> Result<(), CannotCapture> {
-        let begun = self.begun.iter().zip(0..).filter(|(begun, _)| **begun);
-        for (_, board) in begun {
+        for board in self.begun.into_iter().map(|board| board as u64) {
             let path = stream_of(self.folder, board);
             std::fs::rename(partial_stream_of(self.folder, board), &path)
                 .map_err(|error| cannot_write(&path, error))?;

@@ -11,6 +11,7 @@ use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::wire::{Command, CommandResult};
 use hopwise_rig::board_log::LogReaders;
 
+use super::cost::Measured;
 use super::hosts::Hosts;
 use super::log::take_lines;
 
@@ -19,13 +20,7 @@ const RESPONSE_TIMEOUT: Time = SECOND;
 /// A broadcast has reached everyone after this.
 const SETTLE: Time = 50 * MILLISECOND;
 
-/// The hosts at all boards of a world.
-struct Desk<'a> {
-    world: &'a mut World,
-    hosts: &'a mut Hosts,
-}
-
-impl Talk for Desk<'_> {
+impl Talk for Measured<'_> {
     fn entrances(&self) -> Vec<u64> {
         (0..self.world.boards().len() as u64).collect()
     }
@@ -35,17 +30,11 @@ impl Talk for Desk<'_> {
     }
 }
 
-impl Desk<'_> {
-    fn run_for(&mut self, time: Time) {
-        self.hosts.run_until(self.world, self.world.now() + time);
-    }
-}
-
 /// Checks a mesh that has just been switched on.
 pub fn check(world: &mut World, hosts: &mut Hosts, network: &Network, readers: &mut LogReaders<'_>) -> CheckReport {
     let nodes = network.nodes();
     let mut report = check_links(world, hosts, network);
-    let mut desk = Desk { world, hosts };
+    let mut desk = Measured { world, hosts };
     check_pairs(&mut desk, network, &mut report);
     broadcasts(&mut desk, nodes, readers, &mut report);
     check_accounts(&mut desk, nodes, &mut report);
@@ -57,7 +46,7 @@ pub(crate) fn wait_for_links(world: &mut World, hosts: &mut Hosts, network: &Net
     let (expected, mut up) = (links_expected(network), 0);
     let end = world.now() + LINKS_WITHIN;
     while world.now() < end && up < expected {
-        let mut desk = Desk { world, hosts };
+        let mut desk = Measured { world, hosts };
         desk.run_for((10 * MILLISECOND).min(end - desk.world.now()));
         if desk.hosts.all_up() {
             up = links_up(&mut desk, network);
@@ -78,7 +67,7 @@ pub fn check_links(world: &mut World, hosts: &mut Hosts, network: &Network) -> C
     report
 }
 
-fn broadcasts(desk: &mut Desk<'_>, nodes: u64, readers: &mut LogReaders<'_>, report: &mut CheckReport) {
+fn broadcasts(desk: &mut Measured<'_>, nodes: u64, readers: &mut LogReaders<'_>, report: &mut CheckReport) {
     take_lines(readers, desk.world);
     let mut delivered: BTreeMap<(usize, u64), u64> = BTreeMap::new();
     for node in 0..nodes {

@@ -77,20 +77,15 @@ pub struct Payload {
 }
 
 pub const PAYLOADS: [Payload; 4] = [
-    Payload {
-        size: 40,
-        random: false,
-    },
-    Payload { size: 40, random: true },
-    Payload {
-        size: 200,
-        random: false,
-    },
-    Payload {
-        size: 200,
-        random: true,
-    },
+    payload(40, false),
+    payload(40, true),
+    payload(200, false),
+    payload(200, true),
 ];
+
+const fn payload(size: u8, random: bool) -> Payload {
+    Payload { size, random }
+}
 
 /// What something costs one board, beyond idle time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,12 +186,8 @@ pub fn forwarding(
     if setup::check_size(program.kind, network).is_err() {
         return Ok(rows);
     }
-    let mut mesh = start(program, network, keyed.then_some(KEYS))?;
-    if debug.is_some() {
-        mesh.world.boards_mut().iter_mut().for_each(Board::start_profile);
-    }
+    let mut mesh = start(program, network, keyed.then_some(KEYS), debug.is_some())?;
     let mut measured = Measured::of(&mut mesh);
-    measured.wait_for_links(network)?;
     for (row, payload) in rows.iter_mut().zip(PAYLOADS) {
         let cost = measured.forwarding(network, payload)?;
         row.instructions = Some(cost.instructions);
@@ -216,13 +207,8 @@ pub fn programs(
 ) -> Result<Vec<Row>, CannotMeasure> {
     let mut rows = Vec::new();
     for (trial, operations) in [(Trial::Send, ["send", "receive"]), (Trial::Ask, ["request", "respond"])] {
-        let mut mesh = start(program, network, None)?;
-        if debug.is_some() {
-            mesh.world.boards_mut().iter_mut().for_each(Board::start_profile);
-        }
-        let mut measured = Measured::of(&mut mesh);
-        measured.wait_for_links(network)?;
-        let costs = measured.trial(trial)?;
+        let mut mesh = start(program, network, None, debug.is_some())?;
+        let costs = Measured::of(&mut mesh).trial(trial)?;
         rows.extend(operations.into_iter().zip(costs).map(|(operation, cost)| Row {
             operation,
             network: network.to_string(),
@@ -237,10 +223,21 @@ pub fn programs(
     Ok(rows)
 }
 
-fn start(program: &Program, network: &Network, keys: Option<MeshKeys>) -> Result<EmulatedMesh, CannotMeasure> {
+/// Boards whose links are up.
+fn start(
+    program: &Program,
+    network: &Network,
+    keys: Option<MeshKeys>,
+    is_profiled: bool,
+) -> Result<EmulatedMesh, CannotMeasure> {
     let mut mesh = plan(program, network)?;
     mesh.keys = keys;
-    Ok(EmulatedMesh::start_real(&mesh, std::slice::from_ref(program), &[])?)
+    let mut emulated = EmulatedMesh::start_real(&mesh, std::slice::from_ref(program), &[])?;
+    if is_profiled {
+        emulated.world.boards_mut().iter_mut().for_each(Board::start_profile);
+    }
+    Measured::of(&mut emulated).wait_for_links(network)?;
+    Ok(emulated)
 }
 
 pub(crate) fn plan(program: &Program, network: &Network) -> Result<Mesh, CannotMeasure> {
@@ -249,7 +246,7 @@ pub(crate) fn plan(program: &Program, network: &Network) -> Result<Mesh, CannotM
     Ok(Mesh::new(*network, kind)?)
 }
 
-/// Boards with a host at each, of which something is measured.
+/// Boards with a host at each, which are checked, or of which something is measured.
 pub struct Measured<'w> {
     pub world: &'w mut World,
     pub hosts: &'w mut Hosts,
@@ -263,12 +260,11 @@ impl<'w> Measured<'w> {
         }
     }
 
-    fn run_for(&mut self, time: Time) {
-        let end = self.world.now() + time;
-        self.hosts.run_until(self.world, end);
+    pub(crate) fn run_for(&mut self, time: Time) {
+        self.hosts.run_until(self.world, self.world.now() + time);
     }
 
-    fn ask<T: DeserializeOwned>(&mut self, request: BoardRequest) -> Result<T, CannotMeasure> {
+    fn ask_one<T: DeserializeOwned>(&mut self, request: BoardRequest) -> Result<T, CannotMeasure> {
         let board = request.at;
         let reply = self.hosts.ask(self.world, &[request], ANSWERED).pop().flatten();
         let response = reply.as_ref().and_then(Reply::read);
@@ -286,7 +282,7 @@ impl<'w> Measured<'w> {
     }
 
     pub(crate) fn start_traffic(&mut self, board: usize, traffic: Traffic) -> Result<(), CannotMeasure> {
-        match self.ask(BoardRequest::command(board, &Command::StartTraffic(traffic)))? {
+        match self.ask_one(BoardRequest::command(board, &Command::StartTraffic(traffic)))? {
             CommandResult::Done => Ok(()),
             other => Err(CannotMeasure::unexpected(board, &other)),
         }
@@ -303,7 +299,7 @@ impl<'w> Measured<'w> {
         let way = way.ok_or_else(|| CannotMeasure::Failed(none()))?;
         let way: Vec<usize> = way.into_iter().map(|node| node as usize).collect();
         let (from, to, between) = (way[0], way[way.len() - 1], &way[1..way.len() - 1]);
-        let received = |all: &mut Self| all.ask(BoardRequest::command(to, &Command::Traffic));
+        let received = |all: &mut Self| all.ask_one(BoardRequest::command(to, &Command::Traffic));
         let before: TrafficReport = received(self)?;
 
         let begin = Spent::by(self.world, between);

@@ -1,6 +1,5 @@
 //! A GDB server for one board: all boards stand still while GDB holds it.
 
-use std::fmt;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use gdbstub::common::Signal;
@@ -40,27 +39,6 @@ pub enum GdbFailed {
     Connection(String),
 }
 
-/// How GDB's hold on a board ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Released {
-    /// The time is over.
-    Time,
-    Stopped,
-    Detached,
-    Killed,
-}
-
-impl fmt::Display for Released {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Released::Time => "the time is over",
-            Released::Stopped => "the board has stopped",
-            Released::Detached => "GDB has detached",
-            Released::Killed => "GDB has ended the run",
-        })
-    }
-}
-
 /// A local port that waits for a GDB.
 pub struct GdbServer {
     listener: TcpListener,
@@ -76,8 +54,8 @@ impl GdbServer {
         Ok(GdbServer { listener, address })
     }
 
-    /// Waits for a GDB and lets it hold a board until it detaches or the time is over.
-    pub fn serve(self, world: &mut World, node: usize, until: Time) -> Result<Released, GdbFailed> {
+    /// Waits for a GDB and lets it hold a board until it detaches or the time is over; says which.
+    pub fn serve(self, world: &mut World, node: usize, until: Time) -> Result<&'static str, GdbFailed> {
         let connected = self.listener.accept();
         let (stream, _) = connected.map_err(|error| GdbFailed::Connection(error.to_string()))?;
         let mut held = Held {
@@ -88,10 +66,10 @@ impl GdbServer {
             until,
         };
         match GdbStub::new(stream).run_blocking::<Held<'_>>(&mut held) {
-            Ok(DisconnectReason::TargetExited(_)) => Ok(Released::Time),
-            Ok(DisconnectReason::TargetTerminated(_)) => Ok(Released::Stopped),
-            Ok(DisconnectReason::Disconnect) => Ok(Released::Detached),
-            Ok(DisconnectReason::Kill) => Ok(Released::Killed),
+            Ok(DisconnectReason::TargetExited(_)) => Ok("the time is over"),
+            Ok(DisconnectReason::TargetTerminated(_)) => Ok("the board has stopped"),
+            Ok(DisconnectReason::Disconnect) => Ok("GDB has detached"),
+            Ok(DisconnectReason::Kill) => Ok("GDB has ended the run"),
             Err(error) => Err(GdbFailed::Connection(error.to_string())),
         }
     }
@@ -117,10 +95,6 @@ impl Held<'_> {
         }
         let cpu = &self.world.boards()[self.node].cpu;
         (cpu.instructions, cpu.exceptions) != before
-    }
-
-    fn pc(&self) -> u32 {
-        self.world.boards()[self.node].cpu.next
     }
 }
 
@@ -248,13 +222,14 @@ impl BlockingEventLoop for Held<'_> {
                 if target.stepping && has_acted {
                     return Ok(Event::TargetStopped(SingleThreadStopReason::DoneStep));
                 }
-                if target.breakpoints.contains(&target.pc()) {
+                let board = &target.world.boards()[target.node];
+                if target.breakpoints.contains(&board.cpu.next) {
                     return Ok(Event::TargetStopped(SingleThreadStopReason::SwBreak(())));
                 }
-                if target.world.boards()[target.node].cpu.fault_count > faults {
+                if board.cpu.fault_count > faults {
                     return Ok(Event::TargetStopped(SingleThreadStopReason::Signal(Signal::SIGSEGV)));
                 }
-                if target.world.boards()[target.node].now() >= target.until {
+                if board.now() >= target.until {
                     return Ok(Event::TargetStopped(SingleThreadStopReason::Exited(0)));
                 }
             }

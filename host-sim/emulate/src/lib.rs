@@ -27,7 +27,7 @@
 //!     let network: Network = "ring(3)".parse()?;
 //!     let world = setup::build(&network, &image, Differences { seed: 1, drift_ppm: 0.0 })?;
 //!     let format = LogFormat::none();
-//!     let mut session = Session::new(world, &format);
+//!     let mut session = Session::new(world, format.readers(3));
 //!     while session.now() < MILLISECOND {
 //!         session.run_slice(MILLISECOND);
 //!     }

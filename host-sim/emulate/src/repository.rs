@@ -40,13 +40,9 @@ impl Repository {
 
     /// The repository whose root is this folder.
     pub fn at(path: &Path) -> Result<Self, NoRepository> {
-        let not_there = || NoRepository::NotThere(path.display().to_string());
-        let root = path.canonicalize().map_err(|_| not_there())?;
-        if is_repository(&root) {
-            Ok(Repository { root })
-        } else {
-            Err(not_there())
-        }
+        let root = path.canonicalize().ok().filter(|root| is_repository(root));
+        let root = root.ok_or_else(|| NoRepository::NotThere(path.display().to_string()))?;
+        Ok(Repository { root })
     }
 
     /// The repository that a folder is in.

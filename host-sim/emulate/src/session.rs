@@ -11,13 +11,13 @@ use hopwise_emulator::cpu::fault::FaultReport;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{BadWire, Board, Port, World};
 use hopwise_node::authority::MeshKeys;
-use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
+use hopwise_rig::board_log::{BoardLine, LogReaders};
 use serde::Serialize;
 
 use crate::by_board::{self, BoardFigures, Sent};
 use crate::check::{CheckReport, check, check_links};
 use crate::demangle;
-use crate::gdb::{GdbFailed, GdbServer, Released};
+use crate::gdb::{GdbFailed, GdbServer};
 use crate::hosts::Hosts;
 use crate::log::take_lines;
 use crate::profile::{Executed, Profile};
@@ -83,14 +83,8 @@ pub struct Session<'f> {
 }
 
 impl<'f> Session<'f> {
-    /// Of boards that are wired and have not run yet.
-    pub fn new(world: World, format: &'f LogFormat) -> Self {
-        let readers = format.readers(world.boards().len());
-        Session::with_logs(world, readers)
-    }
-
-    /// The same, of boards whose logs are not all alike.
-    pub fn with_logs(world: World, readers: LogReaders<'f>) -> Self {
+    /// Of boards that are wired and have not run yet, and what reads their logs.
+    pub fn new(world: World, readers: LogReaders<'f>) -> Self {
         Session {
             half: Sent::by(&world),
             readers,
@@ -124,8 +118,8 @@ impl<'f> Session<'f> {
         Ok(self.ports.last().map_or("", |port| &port.path))
     }
 
-    /// Lets GDB hold a board until it detaches or the time is over.
-    pub fn hold(&mut self, server: GdbServer, board: usize, until: Time) -> Result<Released, GdbFailed> {
+    /// Lets GDB hold a board until it detaches or the time is over; says which.
+    pub fn hold(&mut self, server: GdbServer, board: usize, until: Time) -> Result<&'static str, GdbFailed> {
         let released = server.serve(&mut self.world, board, until);
         // GDB's user took the time, not the boards.
         self.begin = Instant::now();

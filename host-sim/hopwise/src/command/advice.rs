@@ -16,6 +16,7 @@ use hopwise_rig::serial_line::{BadPort, PortFault};
 use serialport::{SerialPortType, available_ports};
 
 use super::hint;
+use super::output::listed;
 
 /// How probes get into a mesh file.
 pub(super) const ASSIGN: &str = "`hopwise mesh assign MESH.toml` writes them as you plug in one board after the other";
@@ -33,11 +34,8 @@ pub(super) fn sentence(error: &(dyn Error + 'static)) -> Option<String> {
     } else if let Some(NoPortSelected::None) = error.downcast_ref() {
         Some(format!("give --port TTY, or set {VARIABLE}: {NO_BOARD}"))
     } else if let Some(NoProbes(nodes)) = error.downcast_ref() {
-        let nodes: Vec<String> = nodes.iter().map(u64::to_string).collect();
-        Some(format!(
-            "the mesh file names no probe for {}: {ASSIGN}",
-            nodes.join(", ")
-        ))
+        let nodes = listed(nodes);
+        Some(format!("the mesh file names no probe for {nodes}: {ASSIGN}"))
     } else if let Some(CannotCapture::NoProbes) = error.downcast_ref() {
         Some(format!("the mesh file names no probes: {ASSIGN}"))
     } else if let Some(CannotEmulate::NoSuchBoard(name)) = error.downcast_ref() {

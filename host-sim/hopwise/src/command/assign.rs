@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::MeshArg;
 use super::error::CliError;
-use super::output::{Outcome, print, print_json, say, stop_on_ctrl_c, write_file};
+use super::output::{Outcome, listed, print, print_json, say, stop_on_ctrl_c, write_file};
 use hopwise_rig::assign::{Next, Probe, blink, label, next};
 use hopwise_rig::mesh::{BadMesh, Mesh, with_probe};
 use hopwise_rig::probe_rs::Program;
@@ -61,10 +61,9 @@ pub(super) fn run(args: &AssignArgs) -> Result<Outcome, CliError> {
             }
             Next::PlugIn(node) if said.as_ref() != Some(&step) => say(&format!("plug in the board of node {node}")),
             Next::Several(node, probes) if said.as_ref() != Some(&step) => {
-                let probes: Vec<&str> = probes.iter().map(|probe| probe.0.as_str()).collect();
+                let probes = listed(probes.iter().map(|probe| &probe.0));
                 say(&format!(
-                    "several boards are new ({}): unplug all but that of node {node}",
-                    probes.join(", ")
+                    "several boards are new ({probes}): unplug all but that of node {node}"
                 ));
             }
             Next::PlugIn(_) | Next::Several(..) => {}

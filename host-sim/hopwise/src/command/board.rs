@@ -1,3 +1,4 @@
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -35,18 +36,17 @@ pub(super) fn run(args: &BoardArgs) -> Result<(), CliError> {
         return print_json(kind);
     }
     print(|out| {
-        writeln!(
-            out,
-            "{}: {}, {} links; 3.3 V, never 5 V\n",
-            kind.name,
-            kind.chip,
-            kind.links.len()
-        )?;
-        let pins = kind.links.iter();
-        let pins = pins.map(|uart| vec![uart.name.to_string(), describe(&uart.tx), describe(&uart.rx)]);
-        writeln!(out, "{}", table::lines("UART|TX|RX", pins))?;
-        writeln!(out, "ground: {}", kind.ground.join(", "))
+        let (name, chip, links) = (kind.name, kind.chip, kind.links.len());
+        writeln!(out, "{name}: {chip}, {links} links; 3.3 V, never 5 V\n")?;
+        show_pins(out, kind)
     })
+}
+
+pub(super) fn show_pins(out: &mut dyn Write, kind: &BoardKind) -> io::Result<()> {
+    let pins = kind.links.iter();
+    let pins = pins.map(|uart| vec![uart.name.to_string(), describe(&uart.tx), describe(&uart.rx)]);
+    writeln!(out, "{}", table::lines("UART|TX|RX", pins))?;
+    writeln!(out, "ground: {}", kind.ground.join(", "))
 }
 
 fn list(json: bool) -> Result<(), CliError> {

@@ -17,7 +17,7 @@ use hopwise_trace::line::Record;
 
 use super::emulate::picoseconds;
 use super::error::CliError;
-use super::output::{Color, Outcome, check_output, colored, print, print_either, say, stop_on_ctrl_c};
+use super::output::{Color, Outcome, check_output, colored, listed, print, print_either, say, stop_on_ctrl_c};
 use super::{ImageArg, MeshArg, RepositoryArg, one_kind};
 
 /// How long emulated boards run unless told.
@@ -164,8 +164,7 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
     let summary = capture.finish()?;
     print_either(args.json, &summary, |summary| show_summary(args, summary))?;
     Ok(Outcome::of(given_up.is_empty(), || {
-        let nodes: Vec<String> = given_up.iter().map(u64::to_string).collect();
-        format!("boards that were given up before the end: {}", nodes.join(", "))
+        format!("boards that were given up before the end: {}", listed(&given_up))
     }))
 }
 
@@ -173,28 +172,20 @@ fn inputs(args: &CaptureArgs) -> Vec<PathBuf> {
     let mut inputs = vec![args.mesh.path.clone()];
     inputs.extend(args.image.files().chain(&args.unaligned).cloned());
     let streams = args.recorded.as_ref().and_then(|folder| folder.read_dir().ok());
-    inputs.extend(
-        streams
-            .into_iter()
-            .flatten()
-            .filter_map(|stream| Some(stream.ok()?.path())),
-    );
+    let streams = streams.into_iter().flatten().flatten();
+    inputs.extend(streams.map(|stream| stream.path()));
     inputs
 }
 
 /// `1.969  13 -> 4  forwarded  datagram 17 of node 2`: when, where, what. Of a line that tells of no event,
 /// its level and its text.
 fn show_line(mesh: &Mesh, time: f64, line: &LogLine, record: &Record, colored: bool) -> io::Result<()> {
-    let EventText { place, about } = match record {
-        Record::Event(event) => event_text(mesh, line.node, event),
-        Record::Log { .. } | Record::Unknown => EventText {
-            place: line.node.to_string(),
-            about: line.text.clone(),
-        },
-    };
-    let what = match record {
-        Record::Event(_) => record.name(),
-        Record::Log { .. } | Record::Unknown => line.level,
+    let (what, EventText { place, about }) = match record {
+        Record::Event(event) => (record.name(), event_text(mesh, line.node, event)),
+        Record::Log { .. } | Record::Unknown => {
+            let (place, about) = (line.node.to_string(), line.text.clone());
+            (line.level, EventText { place, about })
+        }
     };
     let what = Color::of_level(line.level).paint(&format!("{what:9}"), colored);
     let about = printable_line(&about);
@@ -208,15 +199,10 @@ fn show_line(mesh: &Mesh, time: f64, line: &LogLine, record: &Record, colored: b
 
 fn show_summary(args: &CaptureArgs, summary: &CaptureSummary) -> Result<(), CliError> {
     print(|out| {
-        writeln!(
-            out,
-            "{}: {} lines of {} nodes, {} events; {} pieces could not be read",
-            args.output.display(),
-            summary.lines,
-            summary.nodes,
-            summary.events,
-            summary.undecodable
-        )?;
+        let (output, undecodable) = (args.output.display(), summary.undecodable);
+        let (lines, nodes, events) = (summary.lines, summary.nodes, summary.events);
+        let what = format!("{lines} lines of {nodes} nodes, {events} events");
+        writeln!(out, "{output}: {what}; {undecodable} pieces could not be read")?;
         if summary.clock_pairs == 0 {
             return writeln!(
                 out,
@@ -234,11 +220,10 @@ fn show_summary(args: &CaptureArgs, summary: &CaptureSummary) -> Result<(), CliE
         if summary.nodes_not_aligned.is_empty() {
             return Ok(());
         }
-        let nodes: Vec<String> = summary.nodes_not_aligned.iter().map(u64::to_string).collect();
         writeln!(
             out,
             "clocks: nothing connects nodes {} with the others; their times are those of arrival, good to milliseconds at best",
-            nodes.join(", ")
+            listed(&summary.nodes_not_aligned)
         )
     })
 }

@@ -7,7 +7,7 @@ use hopwise_emulator::time::{MILLISECOND, Time};
 use serde::Serialize;
 
 use super::error::CliError;
-use super::output::{Color, Outcome, colored, counted, print_colored, print_json, say};
+use super::output::{Color, Outcome, colored, counted, print_colored, print_either, say};
 use super::{MeshArg, RepositoryArg, none_of_mesh, watch};
 use hopwise_emulate::rig::{EmulatedMesh, Firmware, Mistakes};
 use hopwise_figures::printable_line;
@@ -87,13 +87,13 @@ const MANY_LINKS: usize = 8;
 
 /// The keys are stable.
 #[derive(Serialize)]
-struct CheckJson<'a> {
+struct CheckJson {
     network: String,
     as_planned: bool,
     #[serde(flatten)]
-    report: &'a WiringReport,
-    line_errors: &'a [LineErrors],
-    rates: &'a [LinkRate],
+    report: WiringReport,
+    line_errors: Vec<LineErrors>,
+    rates: Vec<LinkRate>,
 }
 
 pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
@@ -130,22 +130,19 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
         (survey(&mut line, &mesh, &boards), None)
     };
     let report = compare(&mesh, &plan, cables, &seen, kind);
-    let errors = line_errors(&seen, &mesh);
-    let rates = link_rates(&seen, &mesh);
-    if args.json {
-        print_json(&CheckJson {
-            network: mesh.network.to_string(),
-            as_planned: report.findings.is_empty(),
-            report: &report,
-            line_errors: &errors,
-            rates: &rates,
-        })?;
-    } else {
+    let found = CheckJson {
+        network: mesh.network.to_string(),
+        as_planned: report.findings.is_empty(),
+        report,
+        line_errors: line_errors(&seen, &mesh),
+        rates: link_rates(&seen, &mesh),
+    };
+    print_either(args.json, &found, |found| {
         let colored = colored();
-        print_colored(|out| show(out, &mesh, &report, &errors, &rates, colored))?;
-    }
-    Ok(Outcome::of(report.findings.is_empty(), || {
-        let findings = counted(report.findings.len() as u64, "finding");
+        print_colored(|out| show(out, &mesh, found, colored))
+    })?;
+    Ok(Outcome::of(found.as_planned, || {
+        let findings = counted(found.report.findings.len() as u64, "finding");
         format!("the mesh is not as planned: {findings}")
     }))
 }
@@ -177,30 +174,20 @@ fn look_at_emulated(
 }
 
 /// All that is printed is made of words and numbers of our own.
-fn show(
-    out: &mut dyn Write,
-    mesh: &Mesh,
-    report: &WiringReport,
-    errors: &[LineErrors],
-    rates: &[LinkRate],
-    colored: bool,
-) -> io::Result<()> {
+fn show(out: &mut dyn Write, mesh: &Mesh, found: &CheckJson, colored: bool) -> io::Result<()> {
+    let (report, rates) = (&found.report, &found.rates);
     let summary = format!(
         "{}: {} of {} boards answer, {} of {} cables are right",
         mesh.network, report.boards_seen, report.boards_expected, report.cables_right, report.cables_expected
     );
-    let color = if report.findings.is_empty() {
-        Color::Green
-    } else {
-        Color::Red
-    };
+    let color = if found.as_planned { Color::Green } else { Color::Red };
     writeln!(out, "{}", color.paint(&summary, colored))?;
     for finding in &report.findings {
         let sentence = finding.to_string();
         let (kind, rest) = sentence.split_at(KIND_WIDTH.min(sentence.len()));
         writeln!(out, "  {}{}", Color::Red.paint(kind, colored), printable_line(rest))?;
     }
-    for link in errors {
+    for link in &found.line_errors {
         let title = Color::Yellow.paint("line errors", colored);
         writeln!(
             out,

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::error::CliError;
-use super::output::{Outcome, print, print_json, progress_bar, write_file};
+use super::output::{Outcome, print, print_either, progress_bar, write_file};
 use super::table::{self, known};
 use hopwise_networks::choice::{Choice, NEAR_THE_BEST, Pick, Ranked, Wanted};
 
@@ -58,10 +58,8 @@ pub(super) fn run(args: &ChooseArgs) -> Result<Outcome, CliError> {
     if args.best {
         let best = &best.profile.expression;
         print(|out| writeln!(out, "{best}"))?;
-    } else if args.json {
-        print_json(&choice)?;
     } else {
-        show(&choice, args)?;
+        print_either(args.json, &choice, |choice| show(choice, args))?;
     }
     Ok(Outcome::Done)
 }

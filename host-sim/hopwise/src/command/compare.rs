@@ -1,5 +1,6 @@
+use std::collections::BTreeMap;
+
 use clap::Args;
-use serde::Serialize;
 
 use super::error::CliError;
 use super::output::{print, print_json, progress_bar};
@@ -17,11 +18,6 @@ pub(super) struct CompareArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Comparison {
-    networks: Vec<Profile>,
-}
-
 pub(super) fn run(args: &CompareArgs) -> Result<(), CliError> {
     let bar = progress_bar(args.expressions.len() as u64, "comparing");
     let mut networks = Vec::new();
@@ -31,7 +27,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), CliError> {
     }
     bar.finish_and_clear();
     if args.json {
-        print_json(&Comparison { networks })
+        print_json(&BTreeMap::from([("networks", networks)]))
     } else {
         print(|out| {
             writeln!(out, "{}", profiles(&networks))?;

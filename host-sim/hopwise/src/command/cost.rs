@@ -132,11 +132,8 @@ fn hop_times(args: &CostArgs, program: &Program) -> Result<(), CliError> {
     });
     let titles = "baud|payload|frame|at most|in a node|at most|12 hops|at most";
     print(|out| {
-        writeln!(
-            out,
-            "Microseconds of packets in {WAY} of {}, one at a time:\n",
-            times.board
-        )?;
+        let board = times.board;
+        writeln!(out, "Microseconds of packets in {WAY} of {board}, one at a time:\n")?;
         writeln!(out, "{}", table::markdown(titles, rows))
     })
 }
@@ -191,11 +188,8 @@ fn show(costs: &Costs) -> Result<(), CliError> {
             writeln!(out, "{}", table::markdown(&format!("room|{titles}"), by_room(rows)))?;
         }
         if !programs.is_empty() {
-            writeln!(
-                out,
-                "Instructions for messages of programs, of {} bytes:\n",
-                programs[0].payload
-            )?;
+            let bytes = programs[0].payload;
+            writeln!(out, "Instructions for messages of programs, of {bytes} bytes:\n")?;
             let rows = programs
                 .iter()
                 .map(|row| vec![row.operation.to_string(), known(row.instructions)]);

@@ -84,18 +84,14 @@ fn show(title: &str, report: &Report) -> Result<(), CliError> {
         }
         _ => report.classes.to_string(),
     };
+    let cycles = match report.acyclic {
+        true => "none: no deadlock",
+        false => "at least one: can deadlock",
+    };
     print_facts(
         title,
         &[
-            (
-                "cycles",
-                if report.acyclic {
-                    "none: no deadlock"
-                } else {
-                    "at least one: can deadlock"
-                }
-                .into(),
-            ),
+            ("cycles", cycles.into()),
             ("classes", classes),
             ("channels", report.channels.to_string()),
             ("dependencies", report.dependencies.to_string()),

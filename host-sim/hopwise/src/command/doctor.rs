@@ -1,4 +1,3 @@
-use std::fmt::Write as _;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
@@ -114,13 +113,9 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
 }
 
 fn report(examination: &Examination, args: &DoctorArgs) -> String {
-    let place = match args.emulated {
-        true => "an emulated board",
-        false => "a board",
-    };
-    let mut text = format!("hopwise {} has examined {place}\n\n", env!("CARGO_PKG_VERSION"));
-    let _ = write!(text, "{examination}");
-    text
+    let place = if args.emulated { "an emulated board" } else { "a board" };
+    let version = env!("CARGO_PKG_VERSION");
+    format!("hopwise {version} has examined {place}\n\n{examination}")
 }
 
 /// Asks a person to plug the jumper wire; without a terminal there is none.

@@ -176,23 +176,27 @@ impl Subject {
         Ok(subject)
     }
 
+    fn mesh(&self) -> Option<&Mesh> {
+        match self {
+            Subject::Network(..) => None,
+            Subject::Mesh(mesh) => Some(mesh),
+        }
+    }
+
     fn has_traffic(&self) -> bool {
-        matches!(self, Subject::Mesh(mesh) if mesh.traffic.is_some())
+        self.mesh().is_some_and(|mesh| mesh.traffic.is_some())
     }
 
     fn keys(&self) -> Option<&MeshKeys> {
-        match self {
-            Subject::Network(..) => None,
-            Subject::Mesh(mesh) => mesh.keys.as_ref(),
-        }
+        self.mesh()?.keys.as_ref()
     }
 
     /// The serial ports of all ports of all nodes, with their rates.
     fn links(&self) -> Result<Vec<Vec<(Port, u32)>>, CliError> {
         let network = self.network();
-        let rate = |node, port| match self {
-            Subject::Network(..) => DEFAULT_BAUD,
-            Subject::Mesh(mesh) => mesh.rate(NodePort { node, port }),
+        let rate = |node, port| {
+            self.mesh()
+                .map_or(DEFAULT_BAUD, |mesh| mesh.rate(NodePort { node, port }))
         };
         let of_node = |node: u64| {
             let ports = 0..network.degree(node).unwrap_or(0);
@@ -251,17 +255,11 @@ impl Subject {
     }
 
     fn baud(&self) -> u32 {
-        match self {
-            Subject::Network(..) => DEFAULT_BAUD,
-            Subject::Mesh(mesh) => mesh.baud,
-        }
+        self.mesh().map_or(DEFAULT_BAUD, |mesh| mesh.baud)
     }
 
     fn host_baud(&self) -> u32 {
-        match self {
-            Subject::Network(..) => DEFAULT_BAUD,
-            Subject::Mesh(mesh) => mesh.host_baud(),
-        }
+        self.mesh().map_or(DEFAULT_BAUD, Mesh::host_baud)
     }
 
     fn build(&self, programs: &[Program], differences: setup::Differences) -> Result<World, CliError> {
@@ -352,8 +350,7 @@ fn figures(
         let server = GdbServer::listen(port)?;
         let (node, address) = (args.node, server.address);
         say(&format!("board {node} waits for: gdb -ex 'target remote {address}'"));
-        let released = session.hold(server, node, args.duration)?;
-        say(&released.to_string());
+        say(session.hold(server, node, args.duration)?);
     }
     if let Some(what) = args.check {
         measure::connect_hosts(&subject, &mut session)?;
@@ -423,7 +420,7 @@ fn start<'i>(args: &EmulateArgs, subject: &Subject, images: &'i [Loaded]) -> Res
     let of_kind = |kind: &BoardKind| images.iter().find(|image| image.program.kind.name == kind.name);
     let of_boards = world.boards().iter().filter_map(|board| of_kind(board.kind()));
     let readers = LogReaders::new(of_boards.map(|image| &image.format));
-    let mut session = Session::with_logs(world, readers);
+    let mut session = Session::new(world, readers);
     if let Some(board) = args.profile {
         session.start_profile(board);
     }
@@ -479,20 +476,13 @@ fn show_line(out: &mut dyn Write, line: &BoardLine, colored: bool) -> std::io::R
 }
 
 fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {
+    let of = |found: u64, expected: u64| format!("{found} of {expected}");
+    let (sent, delivered, twice) = (check.broadcasts, check.broadcast_deliveries, check.duplicates);
     let facts = [
-        ("links up", format!("{} of {}", check.links_up, check.links_expected)),
-        ("pings answered", format!("{} of {}", check.pongs, check.pings)),
-        (
-            "paths as computed",
-            format!("{} of {}", check.paths_as_computed, check.traces),
-        ),
-        (
-            "broadcasts",
-            format!(
-                "{}, {} delivered, {} twice",
-                check.broadcasts, check.broadcast_deliveries, check.duplicates
-            ),
-        ),
+        ("links up", of(check.links_up, check.links_expected)),
+        ("pings answered", of(check.pongs, check.pings)),
+        ("paths as computed", of(check.paths_as_computed, check.traces)),
+        ("broadcasts", format!("{sent}, {delivered} delivered, {twice} twice")),
         ("balanced accounts", check.accounts_balanced.to_string()),
     ];
     // Without broadcasts only the links were checked.
@@ -523,15 +513,13 @@ fn show(summary: &RunFigures, faults: &[String]) -> Result<(), CliError> {
         if let Some(profile) = &summary.profile {
             measure::show_profile(out, profile)?;
         }
+        let (boards, virtual_time, wall_time) = (summary.boards, summary.virtual_seconds, summary.wall_seconds);
+        let (instructions, times) = (summary.instructions, virtual_time / wall_time);
+        let millions = instructions as f64 / wall_time / 1e6;
         writeln!(
             out,
-            "{} boards, {:.3} s in {:.3} s ({:.1} times real time), {} instructions ({:.1} million a second)",
-            summary.boards,
-            summary.virtual_seconds,
-            summary.wall_seconds,
-            summary.virtual_seconds / summary.wall_seconds,
-            summary.instructions,
-            summary.instructions as f64 / summary.wall_seconds / 1e6
+            "{boards} boards, {virtual_time:.3} s in {wall_time:.3} s ({times:.1} times real time), {instructions} instructions \
+             ({millions:.1} million a second)"
         )?;
         writeln!(
             out,

@@ -23,10 +23,7 @@ pub(super) struct CliError {
 
 impl CliError {
     pub(super) fn new(sentence: impl Display) -> Self {
-        CliError {
-            cause: sentence.to_string().into(),
-            caret: None,
-        }
+        CliError::room(sentence.to_string().into())
     }
 
     pub(super) fn expression(expression: &str, error: &ParseError) -> Self {
@@ -100,10 +97,7 @@ impl Display for CliError {
 
 impl<E: Error + Send + Sync + 'static> From<E> for CliError {
     fn from(error: E) -> Self {
-        CliError {
-            cause: error.into(),
-            caret: None,
-        }
+        CliError::room(error.into())
     }
 }
 

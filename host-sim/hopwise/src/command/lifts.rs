@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::error::CliError;
-use super::output::{print, progress_bar};
+use super::output::{print_line, progress_bar};
 use hopwise_files::write_whole;
 use hopwise_networks::lifts::Catalogue;
 use hopwise_networks::lifts::anneal::{Effort, MAX_NODES};
@@ -68,13 +68,8 @@ pub(super) fn run(args: &LiftsArgs) -> Result<(), CliError> {
     let mean = all.iter().sum::<f64>() / all.len().max(1) as f64;
     let most = all.iter().copied().fold(0.0, f64::max);
     let within = |percent: f64| all.iter().filter(|&&excess| excess <= percent).count();
-    print(|out| {
-        writeln!(
-            out,
-            "{better} better; {} lifts, {mean:.2}% above the bound on average, {most:.1}% at most; {} within 2%, {} within 3%",
-            all.len(),
-            within(2.0),
-            within(3.0)
-        )
-    })
+    let (lifts, two, three) = (all.len(), within(2.0), within(3.0));
+    print_line(format_args!(
+        "{better} better; {lifts} lifts, {mean:.2}% above the bound on average, {most:.1}% at most; {two} within 2%, {three} within 3%"
+    ))
 }

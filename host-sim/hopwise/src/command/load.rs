@@ -3,7 +3,7 @@ mod many;
 use clap::Args;
 
 use super::error::CliError;
-use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::output::{Outcome, print_either, print_facts, print_json, print_line, progress_bar};
 use super::parse;
 use hopwise_load::measure::Point;
 use hopwise_load::settings::{Found, Settings};
@@ -33,14 +33,12 @@ pub(super) fn run(args: &LoadArgs) -> Result<Outcome, CliError> {
         network: network.to_string(),
         ..args.settings.clone()
     };
-    let bar = progress_bar(
-        0,
-        if settings.saturation {
-            "trying rates"
-        } else {
-            "measuring"
-        },
-    );
+    let what = if settings.saturation {
+        "trying rates"
+    } else {
+        "measuring"
+    };
+    let bar = progress_bar(0, what);
     let found = settings.run(&|done, all| {
         bar.set_length(all.into());
         bar.set_position(done.into());
@@ -54,27 +52,17 @@ pub(super) fn run(args: &LoadArgs) -> Result<Outcome, CliError> {
                 .saturation_ci95
                 .map_or(String::new(), |half| format!(" ± {half:.4}"));
             let rate = found.saturation_rate;
-            print(|out| {
-                writeln!(
-                    out,
-                    "{network} sustains up to {rate:.4}{interval} packets per node and cycle"
-                )
-            })?;
+            print_line(format_args!(
+                "{network} sustains up to {rate:.4}{interval} packets per node and cycle"
+            ))?;
             Ok(Outcome::Done)
         }
     }
 }
 
 fn finish(point: Point, json: bool) -> Result<Outcome, CliError> {
-    if json {
-        print_json(&point)?;
-    } else {
-        show(&point)?;
-    }
-    Ok(match point.deadlock {
-        Some(cycle) => Outcome::CheckFailed(cycle),
-        None => Outcome::Done,
-    })
+    print_either(json, &point, show)?;
+    Ok(point.deadlock.map_or(Outcome::Done, Outcome::CheckFailed))
 }
 
 fn show(point: &Point) -> Result<(), CliError> {
@@ -83,49 +71,28 @@ fn show(point: &Point) -> Result<(), CliError> {
         None => format!("{} traffic at {}", point.traffic, point.rate),
     };
     let title = format!("{}, rule {}, {what}", point.network, point.rule);
+    let mean = point.latency_mean;
+    let latency = match point.latency_ci95 {
+        Some(half) => format!("{mean:.2} ± {half:.2} cycles"),
+        None => format!("{mean:.2} cycles, of unknown exactness"),
+    };
+    let (p50, p95, p99) = (point.latency_p50, point.latency_p95, point.latency_p99);
+    let (accepted, speed) = (point.accepted_rate, point.node_cycles_per_second / 1e6);
+    let [load, most] = [point.link_load_mean, point.link_load_max].map(|load| 100.0 * load);
+    let (channels, classes, buffers) = (point.virtual_channels, point.classes, point.buffer_bytes);
+    let (cycles, packets, seconds) = (point.cycles, point.packets, point.wall_seconds);
+    let links = format!("busy in {load:.1}% of the cycles, the busiest in {most:.1}%");
+    let channels = format!("{channels} per link, for {classes} classes, with {buffers} bytes of buffers");
+    let simulated = format!("{cycles} cycles, {packets} packets in {seconds:.2} s");
     let mut facts = vec![
-        (
-            "latency",
-            match point.latency_ci95 {
-                Some(half) => format!("{:.2} ± {half:.2} cycles", point.latency_mean),
-                None => format!("{:.2} cycles, of unknown exactness", point.latency_mean),
-            },
-        ),
-        (
-            "of 50, 95, 99%",
-            format!("{}, {}, {}", point.latency_p50, point.latency_p95, point.latency_p99),
-        ),
+        ("latency", latency),
+        ("of 50, 95, 99%", format!("{p50}, {p95}, {p99}")),
         ("hops", format!("{:.3}", point.hops_mean)),
-        (
-            "accepted",
-            format!("{:.4} packets per node and cycle", point.accepted_rate),
-        ),
-        (
-            "links",
-            format!(
-                "busy in {:.1}% of the cycles, the busiest in {:.1}%",
-                100.0 * point.link_load_mean,
-                100.0 * point.link_load_max
-            ),
-        ),
-        (
-            "channels",
-            format!(
-                "{} per link, for {} classes, with {} bytes of buffers",
-                point.virtual_channels, point.classes, point.buffer_bytes
-            ),
-        ),
-        (
-            "simulated",
-            format!(
-                "{} cycles, {} packets in {:.2} s",
-                point.cycles, point.packets, point.wall_seconds
-            ),
-        ),
-        (
-            "speed",
-            format!("{:.1} million node-cycles/s", point.node_cycles_per_second / 1e6),
-        ),
+        ("accepted", format!("{accepted:.4} packets per node and cycle")),
+        ("links", links),
+        ("channels", channels),
+        ("simulated", simulated),
+        ("speed", format!("{speed:.1} million node-cycles/s")),
         ("memory", format!("{} bytes per node", point.bytes_per_node)),
     ];
     if point.failed_links + point.failed_routers + point.lost > 0 {

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use super::Hopwise;
 use super::error::CliError;
-use super::output::{print, print_colored};
+use super::output::{print_colored, print_line};
 
 #[derive(Args)]
 pub(super) struct CompletionsArgs {
@@ -35,10 +35,7 @@ pub(super) fn man(args: &ManArgs) -> Result<(), CliError> {
         std::fs::create_dir_all(&args.folder).and_then(|()| clap_mangen::generate_to(Hopwise::command(), &args.folder));
     written.map_err(|error| CliError::output_file(&args.folder, &error))?;
     let folder = args.folder.display();
-    print(|out| {
-        writeln!(
-            out,
-            "wrote the manual pages into {folder} (read one with: man -l {folder}/hopwise.1)"
-        )
-    })
+    print_line(format_args!(
+        "wrote the manual pages into {folder} (read one with: man -l {folder}/hopwise.1)"
+    ))
 }

@@ -68,13 +68,8 @@ pub(super) fn run(args: &NodeArgs) -> Result<Outcome, CliError> {
         }
     }
     settings.host = args.host.clone();
-    for place in settings
-        .links
-        .iter()
-        .flatten()
-        .chain(&args.host)
-        .filter(|_| keys.is_none())
-    {
+    let places = settings.links.iter().flatten().chain(&args.host);
+    for place in places.filter(|_| keys.is_none()) {
         let unknown = |error| CliError::new(format_args!("{place:?}: {error}"));
         if needs_key(place).map_err(unknown)? {
             return Err(CliError::new(
@@ -113,15 +108,9 @@ fn config(args: &NodeArgs) -> Result<([u8; CONFIG_BYTES], Option<MeshKeys>), Cli
     }
     let network = parse(&args.mesh)?;
     check_degree(&network, args.address)?;
-    let config = BoardConfig::new(&network.to_string(), args.address)?;
-    Ok((
-        BoardConfig {
-            baud: args.baud,
-            ..config
-        }
-        .write(),
-        None,
-    ))
+    let mut config = BoardConfig::new(&network.to_string(), args.address)?;
+    config.baud = args.baud;
+    Ok((config.write(), None))
 }
 
 fn check_degree(network: &Network, node: u64) -> Result<(), CliError> {

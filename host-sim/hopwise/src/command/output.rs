@@ -1,6 +1,7 @@
 //! What commands print and write, and how they end. Names, logs and files come from elsewhere: nothing of them reaches a terminal
 //! but text.
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -35,6 +36,10 @@ impl Outcome {
 /// Writes to standard output, text only. A reader that has heard enough, such as `head`, is no error.
 pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     print_colored(|out| write(&mut Printable(out)))
+}
+
+pub(super) fn print_line(line: impl Display) -> Result<(), CliError> {
+    print(|out| writeln!(out, "{line}"))
 }
 
 /// Writes to standard output what may color or clear the terminal: texts from elsewhere are to be made
@@ -130,8 +135,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<String, CliError> {
 
 /// Writes one JSON object on a line.
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
-    let text = json(value)?;
-    print(|out| writeln!(out, "{text}"))
+    print_line(json(value)?)
 }
 
 /// Prints a value as JSON if that is asked for, or else as people read it.
@@ -208,6 +212,11 @@ pub(super) fn counted(count: u64, what: &str) -> String {
         _ if what.ends_with('s') => format!("{count} {what}es"),
         _ => format!("{count} {what}s"),
     }
+}
+
+/// Things with commas between.
+pub(super) fn listed(things: impl IntoIterator<Item = impl ToString>) -> String {
+    Vec::from_iter(things.into_iter().map(|thing| thing.to_string())).join(", ")
 }
 
 /// A progress bar on a terminal; nothing where the output goes elsewhere.

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use clap::Args;
@@ -23,11 +24,6 @@ pub(super) struct PaperArgs {
     long: bool,
 }
 
-#[derive(serde::Serialize)]
-struct Report {
-    claims: Vec<Claim>,
-}
-
 pub(super) fn run(args: &PaperArgs) -> Result<Outcome, CliError> {
     let wanted = args.paper.map_or_else(|| Paper::ALL.to_vec(), |paper| vec![paper]);
     let total: usize = wanted.iter().map(|&paper| papers::measurements(paper)).sum();
@@ -46,13 +42,9 @@ pub(super) fn run(args: &PaperArgs) -> Result<Outcome, CliError> {
     }
     bar.finish_and_clear();
     if args.json {
-        print_json(&Report { claims })?;
+        print_json(&BTreeMap::from([("claims", claims)]))?;
     } else {
-        let text = if args.markdown {
-            markdown(&claims)
-        } else {
-            plain(&claims)
-        };
+        let text = if args.markdown { markdown } else { plain }(&claims);
         print(|out| write!(out, "{text}"))?;
     }
     Ok(Outcome::Done)

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
+use super::MeshArg;
+use super::board::show_pins;
 use super::error::CliError;
 use super::output::{check_output, counted, print, print_json, write_file};
-use super::{MeshArg, table};
 use hopwise_rig::drawing;
 use hopwise_rig::mesh::Mesh;
-use hopwise_rig::plan::{Cable, WiringPlan, describe};
+use hopwise_rig::plan::{Cable, WiringPlan};
 
 #[derive(Args)]
 pub(super) struct PlanArgs {
@@ -79,10 +80,7 @@ fn show(out: &mut dyn Write, args: &PlanArgs, mesh: &Mesh, plan: &WiringPlan) ->
             1 => writeln!(out, "\nPins, the same on all boards; 3.3 V, never 5 V:\n")?,
             _ => writeln!(out, "\nPins of a {}; 3.3 V, never 5 V:\n", kind.name)?,
         }
-        let pins = kind.links.iter();
-        let pins = pins.map(|uart| vec![uart.name.to_string(), describe(&uart.tx), describe(&uart.rx)]);
-        writeln!(out, "{}", table::lines("UART|TX|RX", pins))?;
-        writeln!(out, "ground: {}", kind.ground.join(", "))?;
+        show_pins(out, kind)?;
     }
     writeln!(
         out,

@@ -29,11 +29,8 @@ fn show(found: &Recognised) -> Result<(), CliError> {
         let (Some(network), Some(mapping)) = (&found.network, &found.mapping) else {
             writeln!(out, "{nodes} nodes and {edges} links: no network that is known.")?;
             if !found.undecided.is_empty() {
-                writeln!(
-                    out,
-                    "It would take too long to compare it with {}.",
-                    found.undecided.join(", ")
-                )?;
+                let undecided = found.undecided.join(", ");
+                writeln!(out, "It would take too long to compare it with {undecided}.")?;
             }
             return Ok(());
         };

@@ -150,26 +150,24 @@ fn markdown(report: &Report) -> String {
     format!("{title}\n\n{about}\n\n{}", sections.join("\n"))
 }
 
+fn row_of(mut cells: Vec<String>, figures: &[impl ToString]) -> Vec<String> {
+    cells.extend(figures.iter().map(ToString::to_string));
+    cells
+}
+
 fn delivery(report: &Report) -> String {
     let titles = "kind|packets|delivered|dropped|open|arrivals|duplicates";
     let row = |(kind, of): (&&str, &Delivery)| {
         let share = 100.0 * of.delivered as f64 / of.packets as f64;
-        let figures = [of.dropped, of.open, of.arrivals, of.duplicates].map(|count| count.to_string());
         let delivered = format!("{} ({share:.2} %)", of.delivered);
-        [
-            vec![kind.to_string(), of.packets.to_string(), delivered],
-            figures.into(),
-        ]
-        .concat()
+        let begin = vec![kind.to_string(), of.packets.to_string(), delivered];
+        row_of(begin, &[of.dropped, of.open, of.arrivals, of.duplicates])
     };
-    let outcomes: Vec<String> = report
-        .outcomes
-        .iter()
-        .map(|(outcome, count)| format!("{outcome} {count}"))
-        .collect();
-    let settled = match outcomes.len() {
-        0 => String::new(),
-        _ => format!("\nAs their senders know it: {}.\n", outcomes.join(", ")),
+    let outcomes = report.outcomes.iter();
+    let outcomes = output::listed(outcomes.map(|(outcome, count)| format!("{outcome} {count}")));
+    let settled = match outcomes.as_str() {
+        "" => String::new(),
+        outcomes => format!("\nAs their senders know it: {outcomes}.\n"),
     };
     let table = table::markdown(titles, report.delivery.iter().map(row));
     format!("## Delivery\n\n{table}{settled}")
@@ -187,11 +185,8 @@ fn latency(report: &Report) -> String {
             spread.p99_us,
             spread.max_us,
         ];
-        [
-            vec![name, spread.count.to_string()],
-            figures.map(|figure| format!("{figure:.0}")).into(),
-        ]
-        .concat()
+        let figures = figures.map(|figure| format!("{figure:.0}"));
+        row_of(vec![name, spread.count.to_string()], &figures)
     };
     let of_hops =
         |(&hops, &spread): (&usize, &TimeSpread)| (format!("of {}", output::counted(hops as u64, "hop")), Some(spread));
@@ -255,11 +250,7 @@ fn links(links: &[LinkQuality]) -> String {
             link.downs,
             link.miswired,
         ];
-        [
-            vec![format!("{} – {}", link.a, link.b)],
-            counts.map(|count| count.to_string()).into(),
-        ]
-        .concat()
+        row_of(vec![format!("{} – {}", link.a, link.b)], &counts)
     };
     let table = table::markdown(titles, worst.iter().take(MAX_LINKS).map(row));
     let rest = match links.len().saturating_sub(MAX_LINKS) {
@@ -276,12 +267,9 @@ fn drops(report: &Report) -> String {
     let rows = report.drops.iter().map(|(reason, drops)| {
         let mut nodes: Vec<_> = drops.nodes.iter().collect();
         nodes.sort_by_key(|&(node, count)| (std::cmp::Reverse(count), node));
-        let most: Vec<String> = nodes
-            .iter()
-            .take(MAX_NODES)
-            .map(|(node, count)| format!("{node} ({count})"))
-            .collect();
-        vec![reason.to_string(), drops.count.to_string(), most.join(", ")]
+        let most = nodes.iter().take(MAX_NODES);
+        let most = output::listed(most.map(|(node, count)| format!("{node} ({count})")));
+        vec![reason.to_string(), drops.count.to_string(), most]
     });
     format!("## Drops\n\n{}", table::markdown("reason|count|most at node", rows))
 }

@@ -7,7 +7,7 @@ use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
 
 use super::error::CliError;
-use super::output::{Outcome, print, print_json, progress_bar};
+use super::output::{Outcome, listed, print, print_json, progress_bar};
 use super::table;
 use hopwise_sim::oracle::Violation;
 use hopwise_sim::reduce::reduce;
@@ -49,17 +49,12 @@ pub(super) fn run(json: bool, said: &Settings, seeds: Range<u64>) -> Result<Outc
     let Some((settings, _, Some(violation))) = broken.first() else {
         return Ok(Outcome::Done);
     };
-    let others: Vec<String> = broken
-        .iter()
-        .filter_map(|(settings, ..)| settings.seed)
-        .map(|seed| seed.to_string())
-        .collect();
     let (short, how) = reduce(settings, violation.clone());
     Ok(Outcome::CheckFailed(format!(
         "{} of {} runs violated a guarantee, seeds {}; the first, made short: at {:.6} s node {}: {}; to see it again: {}",
         broken.len(),
         runs.len(),
-        others.join(", "),
+        listed(broken.iter().filter_map(|(settings, ..)| settings.seed)),
         how.at as f64 / 1e9,
         how.node,
         how.what,

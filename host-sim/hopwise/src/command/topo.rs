@@ -62,6 +62,9 @@ fn show(Timed { figures, seconds }: &Timed) -> Result<(), CliError> {
         (min, max) if min == max => min.to_string(),
         (min, max) => format!("{min} to {max}"),
     };
+    let diameter = figures.diameter.map_or_else(unknown, |hops| hops.to_string());
+    let mean = figures.mean_distance.map_or_else(unknown, |hops| format!("{hops:.4}"));
+    let sum = figures.distance_sum.map_or_else(unknown, |sum| sum.to_string());
     let transitive = if figures.vertex_transitive {
         "yes"
     } else {
@@ -74,18 +77,9 @@ fn show(Timed { figures, seconds }: &Timed) -> Result<(), CliError> {
             ("edges", figures.edges.to_string()),
             ("degree", degree),
             ("connected", if figures.connected { "yes" } else { "no" }.into()),
-            (
-                "diameter",
-                figures.diameter.map_or_else(unknown, |hops| hops.to_string()),
-            ),
-            (
-                "mean distance",
-                figures.mean_distance.map_or_else(unknown, |hops| format!("{hops:.4}")),
-            ),
-            (
-                "distance sum",
-                figures.distance_sum.map_or_else(unknown, |sum| sum.to_string()),
-            ),
+            ("diameter", diameter),
+            ("mean distance", mean),
+            ("distance sum", sum),
             ("vertex-transitive", transitive.into()),
             ("found by", format!("{} in {seconds:.3} s", figures.method)),
         ],

@@ -4,7 +4,7 @@ use std::time::Instant;
 use clap::{Args, Parser};
 
 use super::error::CliError;
-use super::output::{Outcome, print, say};
+use super::output::{Outcome, print, print_line, say};
 use super::{Hopwise, RepositoryArg, carry_out};
 
 #[derive(Args)]
@@ -48,14 +48,11 @@ pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome
     if args.list {
         return list();
     }
-    print(|out| {
-        writeln!(
-            out,
-            "A tour of {} stops. Each says what to look at, shows a command after a $, and runs it. You can type the same; in a\n\
-             clone of the repository, say cargo hopwise for hopwise. A stop takes a second or two, except for the one with boards.",
-            steps().len()
-        )
-    })?;
+    print_line(format_args!(
+        "A tour of {} stops. Each says what to look at, shows a command after a $, and runs it. You can type the same; in a\n\
+         clone of the repository, say cargo hopwise for hopwise. A stop takes a second or two, except for the one with boards.",
+        steps().len()
+    ))?;
     let waits = !args.no_wait && io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut failed = vec![];
     for (number, Step { title, text, command }) in (1..).zip(steps()) {
@@ -82,7 +79,7 @@ pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome
             Answer::Skip => continue,
             Answer::End => return Ok(outcome(&failed)),
         }
-        print(|out| writeln!(out))?;
+        print_line("")?;
         let mut hopwise = Hopwise::parse_from(std::iter::once("hopwise").chain(words(command)));
         hopwise.repository = repository.clone();
         let begin = Instant::now();
@@ -100,21 +97,17 @@ pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome
         say(&format!("hopwise: {reason}"));
         failed.push(number.to_string());
     }
-    print(|out| {
-        writeln!(
-            out,
-            "\nNext: docs/getting-started.md leads to a program of yours, docs/first-steps.md explains all this; hopwise help lists the commands."
-        )
-    })?;
+    print_line(
+        "\nNext: docs/getting-started.md leads to a program of yours, docs/first-steps.md explains all this; hopwise help lists the commands.",
+    )?;
     Ok(outcome(&failed))
 }
 
 /// How a tour ends on which these stops failed.
 fn outcome(failed: &[String]) -> Outcome {
-    match failed {
-        [] => Outcome::Done,
-        _ => Outcome::CheckFailed(format!("of the tour, stop {} failed", failed.join(", "))),
-    }
+    Outcome::of(failed.is_empty(), || {
+        format!("of the tour, stop {} failed", failed.join(", "))
+    })
 }
 
 fn list() -> Result<Outcome, CliError> {

@@ -1,10 +1,9 @@
 //! The firmware on meshes of emulated boards: everything arrives, and faults are survived.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
-use crate::firmware_support::{Rig, SIGN_OF_LIFE, firmware};
-use hopwise_emulate::setup::{LINKS, configure};
+use crate::firmware_support::{Rig, SIGN_OF_LIFE, firmware, port};
+use hopwise_emulate::setup::configure;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_emulator::world::{Action, Port};
+use hopwise_emulator::world::Action;
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{
     BoardConfig, BoardState, Command, CommandResult, DropReason, LinkReport, NodeReport, Pattern, Query,
@@ -13,48 +12,28 @@ use hopwise_node::wire::{
 use hopwise_rig::board_log::BoardLine;
 
 /// Everything that `hopwise emulate --check` looks at.
-fn checks_out(expression: &str) {
-    let Some(mut rig) = Rig::of(expression) else { return };
-    let report = rig.check();
-    assert!(report.passed(), "{expression}: {:#?}", report.findings);
-    let nodes = rig.network.nodes();
-    let pairs = nodes * (nodes - 1);
-    let asked = [report.pings, report.pongs, report.traces, report.paths_as_computed];
-    assert_eq!(asked, [pairs; 4], "{expression}");
-    let told = [report.broadcasts, report.broadcast_deliveries, report.duplicates];
-    assert_eq!(told, [nodes, pairs, 0], "{expression}");
-    assert_eq!(report.links_up, report.links_expected, "{expression}");
-    assert_eq!(report.accounts_balanced, nodes, "{expression}");
-    rig.assert_healthy();
-}
-
 #[test]
-fn eighteen_boards_of_a_dual_net() {
-    checks_out("rdn(ring(3),1)");
-}
-
-#[test]
-fn sixteen_boards_of_a_cube_of_rings() {
-    checks_out("rcr(2,2,1)");
-}
-
-#[test]
-fn nine_boards_of_a_recursive_expansion() {
-    checks_out("re(ring(3),complete(3),1)");
-}
-
-#[test]
-fn fourteen_boards_of_the_heawood_graph() {
-    checks_out("heawood");
-}
-
-#[test]
-fn sixteen_boards_of_a_swapped_network() {
-    checks_out("rsn(2,hypercube(2))");
-}
-
-fn port(board: usize, port: usize) -> Port {
-    Port::new(board, LINKS[port])
+fn meshes_of_up_to_eighteen_boards_pass_the_check() {
+    for expression in [
+        "rdn(ring(3),1)",
+        "rcr(2,2,1)",
+        "re(ring(3),complete(3),1)",
+        "heawood",
+        "rsn(2,hypercube(2))",
+    ] {
+        let Some(mut rig) = Rig::of(expression) else { return };
+        let report = rig.check();
+        assert!(report.passed(), "{expression}: {:#?}", report.findings);
+        let nodes = rig.network.nodes();
+        let pairs = nodes * (nodes - 1);
+        let asked = [report.pings, report.pongs, report.traces, report.paths_as_computed];
+        assert_eq!(asked, [pairs; 4], "{expression}");
+        let told = [report.broadcasts, report.broadcast_deliveries, report.duplicates];
+        assert_eq!(told, [nodes, pairs, 0], "{expression}");
+        assert_eq!(report.links_up, report.links_expected, "{expression}");
+        assert_eq!(report.accounts_balanced, nodes, "{expression}");
+        rig.assert_healthy();
+    }
 }
 
 #[test]
@@ -120,7 +99,7 @@ fn the_button_sends_a_broadcast() {
 
 fn start_traffic(rig: &mut Rig, traffic: Traffic) {
     for board in 0..rig.world.boards().len() {
-        rig.have_done(BoardRequest::command(board, &Command::StartTraffic(traffic)));
+        rig.command(board, &Command::StartTraffic(traffic));
     }
 }
 
@@ -189,10 +168,7 @@ fn a_config_can_order_traffic_whose_outcome_is_logged() {
 }
 
 fn reports(rig: &mut Rig) -> Vec<TrafficReport> {
-    let request = |board| BoardRequest::command(board, &Command::Traffic);
-    (0..rig.world.boards().len())
-        .map(|board| rig.ask_one(request(board)))
-        .collect()
+    (0..rig.world.boards().len()).map(|board| rig.traffic(board)).collect()
 }
 
 #[test]

@@ -1,14 +1,12 @@
 //! One scenario on emulated boards and in the simulator: the same deliveries, by the same paths.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
 use std::collections::BTreeMap;
 
-use crate::firmware_support::{Rig, firmware};
+use crate::firmware_support::{Rig, firmware, port};
 use hopwise_core::{Network, Node};
 use hopwise_emulate::check::path;
-use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_emulator::world::{Action, Port, Script};
+use hopwise_emulator::world::Action;
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::router::{Event, MessageKind};
 use hopwise_node::wire::{Query, trace_records};
@@ -150,9 +148,8 @@ fn boards_and_simulator_deliver_the_same_by_the_same_paths() {
     let mut boards = Rig::new(firmware, NETWORK);
     let network = boards.network;
     let nodes = network.nodes();
-    let port = Port::new(CUT.0 as usize, LINKS[usize::from(CUT.1)]);
-    let script = Script::new(vec![(CUT_AT * MILLISECOND, Action::Cut(port))]);
-    boards.world.set_script(script).expect("a port that there is");
+    let port = port(CUT.0 as usize, CUT.1.into());
+    boards.script(vec![(CUT_AT * MILLISECOND, Action::Cut(port))]);
     let mut simulated = Simulated::new(network);
     boards.wait_for_links(SECOND);
     simulated.run_until(500);

@@ -1,9 +1,9 @@
 //! One board by itself: configuration, LED, what survives a reset; and what the image costs.
 
-use crate::firmware_support::{LED_STEP, Rig, config, firmware, sizes, told};
-use hopwise_emulate::setup::{LINKS, configuration_slots};
+use crate::firmware_support::{LED_STEP, Rig, config, firmware, port, sizes, told};
+use hopwise_emulate::setup::configuration_slots;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_emulator::world::{Action, Port};
+use hopwise_emulator::world::Action;
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::wire::{
     BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Query, Status, Traffic,
@@ -46,7 +46,7 @@ fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
     let write = BoardRequest::command(0, &Command::WriteConfig(&refused));
     assert_eq!(rig.ask_one::<CommandResult>(write), CommandResult::BadConfig);
     let wanted = config("path(2)", 0);
-    rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&wanted)));
+    rig.command(0, &Command::WriteConfig(&wanted));
     rig.run_for(3 * SECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1);
     let status = rig.status(0);
@@ -59,7 +59,7 @@ fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
     rig.run_for(SECOND);
     let waiting = rig.rhythm();
     assert_eq!(waiting.matches('*').count(), 2, "{waiting}");
-    rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&[0xff; CONFIG_BYTES])));
+    rig.command(0, &Command::WriteConfig(&[0xff; CONFIG_BYTES]));
     rig.run_for(3 * SECOND);
     assert_eq!(rig.status(0).state, BoardState::NoConfig);
 }
@@ -120,9 +120,7 @@ fn the_led_is_steady_when_all_links_are_up() {
 #[test]
 fn the_led_tells_of_a_wrong_cable() {
     let Some(mut rig) = Rig::of("ring(6)") else { return };
-    let port = |board: usize| Port { board, uart: LINKS[0] };
-    let swap = Action::Swap(port(0), port(3));
-    rig.script(vec![(MILLISECOND, swap)]);
+    rig.script(vec![(MILLISECOND, Action::Swap(port(0, 0), port(3, 0)))]);
     rig.run_for(SECOND);
     rig.assert_rhythm("*.*.*...........");
 }
@@ -131,22 +129,20 @@ fn the_led_tells_of_a_wrong_cable() {
 fn the_led_flickers_while_packets_pass() {
     let Some(mut rig) = Rig::up("path(2)") else { return };
     let traffic = Traffic::new(50, 0, Pattern::Neighbors, 20);
-    rig.have_done(BoardRequest::command(0, &Command::StartTraffic(traffic)));
+    rig.command(0, &Command::StartTraffic(traffic));
     rig.run_for(LED_STEP);
     rig.assert_rhythm("*.*.*.*.*.*.*.*.");
 }
 
 #[test]
 fn a_fault_is_kept_over_the_reset_and_reported() {
-    let Some(mut rig) = Rig::stock_single(&config("path(2)", 0)) else {
-        return;
-    };
+    let Some(mut rig) = Rig::configured() else { return };
     // UDF, at the beginning of a function that runs for each packet.
     rig.patch("router::forwarding", ">::go", &[0x00, 0xde]);
     rig.run_for(100 * MILLISECOND);
     rig.log();
     rig.ask(&[BoardRequest::new(0, 0, Query::Ping)]);
-    let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
+    let lines = rig.log_texts();
     assert!(rig.world.boards()[0].resets() >= 1);
     let says_so = lines.iter().any(|line| line.ends_with("started by Software"));
     assert!(says_so, "{lines:?}");
@@ -156,8 +152,7 @@ fn a_fault_is_kept_over_the_reset_and_reported() {
 
 #[test]
 fn the_first_hello_comes_within_50_ms() {
-    let rig = Rig::stock_single(&config("path(2)", 0));
-    let Some(mut rig) = rig else { return };
+    let Some(mut rig) = Rig::configured() else { return };
     while rig.world.boards()[0].traffic(0).sent == 0 {
         assert!(rig.world.now() < 50 * MILLISECOND, "no hello");
         rig.world.run_until(rig.world.now() + MILLISECOND / 10);

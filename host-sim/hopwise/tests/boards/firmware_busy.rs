@@ -2,7 +2,6 @@
 
 use hopwise_emulator::chip::i2c::I2cMemory;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::Command;
 use hopwise_rig::board_log::BoardLine;
 
@@ -52,12 +51,12 @@ fn confirmed(rig: &mut Rig) -> (u64, u64, Vec<BoardLine>) {
     };
     assert_eq!(delivered, 100);
     assert_links_stay_up(&lines);
-    assert!(rig.world.boards().iter().all(|board| board.resets() == 0));
+    assert_eq!(rig.resets(), [0; 3]);
     rig.assert_healthy();
     (mean, longest, lines)
 }
 
-fn assert_links_stay_up(lines: &[BoardLine]) {
+pub(crate) fn assert_links_stay_up(lines: &[BoardLine]) {
     let down: Vec<_> = lines.iter().filter(|line| line.text.starts_with("LinkDown")).collect();
     assert!(down.is_empty(), "{down:?}");
 }
@@ -124,8 +123,7 @@ fn a_program_that_wants_to_be_watched_restarts_its_board_when_it_hangs() {
     let Some(mut rig) = three_boards() else { return };
     order(&mut rig, 1, HANG_WATCHED, 0);
     rig.run_for(2 * SECOND);
-    let resets: Vec<u64> = rig.world.boards().iter().map(|board| board.resets()).collect();
-    assert_eq!(resets, [0, 1, 0]);
+    assert_eq!(rig.resets(), [0, 1, 0]);
     assert_eq!(rig.status(1).fault.as_deref(), Some("task 19 hung"));
 }
 
@@ -151,7 +149,7 @@ fn count_lines(lines: &[BoardLine]) -> (usize, usize) {
 }
 
 fn log_packets(rig: &mut Rig) {
-    rig.have_done(BoardRequest::command(1, &Command::LogPackets(true)));
+    rig.command(1, &Command::LogPackets(true));
     rig.log();
 }
 

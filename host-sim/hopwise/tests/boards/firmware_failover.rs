@@ -1,14 +1,12 @@
 //! A cable is cut under traffic, on emulated boards: both ends notice, and packets arrive by another path.
 
 use hopwise_emulate::check::path;
-use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, Port, Script};
-use hopwise_host::talk::BoardRequest;
+use hopwise_emulator::world::Action;
 use hopwise_node::wire::{Command, Pattern, Traffic};
 
 use crate::firmware_programs::{example, order};
-use crate::firmware_support::Rig;
+use crate::firmware_support::{Rig, port};
 
 /// The trial that sends a hundred confirmed messages.
 const CONFIRM: u8 = 6;
@@ -23,20 +21,15 @@ fn traffic_goes_on_within_50_ms_of_a_cut() {
             let mut rig = Rig::new(trials, expression).linked();
             let dest = rig.network.nodes() - 1;
             let next = path(&rig.network, 0, dest)[1];
-            let port = rig.network.port_to(0, next).expect("nodes").expect("neighbors");
-            rig.have_done(BoardRequest::command(dest as usize, &Command::LogPackets(true)));
+            let link = rig.network.port_to(0, next).expect("nodes").expect("neighbors");
+            rig.command(dest as usize, &Command::LogPackets(true));
             let cut = rig.world.now() + SECOND;
-            let cable = Port {
-                board: 0,
-                uart: LINKS[port as usize],
-            };
-            let script = Script::new(vec![(cut, Action::Cut(cable))]);
-            rig.world.set_script(script).expect("a port that there is");
+            rig.script(vec![(cut, Action::Cut(port(0, link as usize)))]);
             if is_confirmed {
                 order(&mut rig, 0, CONFIRM, dest as u8);
             } else {
                 let traffic = Traffic::new(200, 0, Pattern::Opposite, 32);
-                rig.have_done(BoardRequest::command(0, &Command::StartTraffic(traffic)));
+                rig.command(0, &Command::StartTraffic(traffic));
             }
             rig.run_for(3 * SECOND);
             let lines = rig.log();

@@ -3,7 +3,7 @@
 use crate::firmware_support::{KEYS, Rig, config, firmware, told};
 use hopwise_emulate::setup;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_emulator::world::{Action, Script};
+use hopwise_emulator::world::Action;
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::authority::{Challenge, MeshKeys, authorize, board_key};
 use hopwise_node::key::{Key, Secret};
@@ -98,8 +98,7 @@ fn a_command_is_obeyed_once() {
 #[test]
 fn a_board_without_keys_takes_a_config_from_afar_only_with_its_button_held() {
     let Some(mut rig) = Rig::of("path(3)") else { return };
-    let script = Script::new(vec![(2 * SECOND, Action::Press(1)), (4 * SECOND, Action::Release(1))]);
-    rig.world.set_script(script).expect("a board 1");
+    rig.script(vec![(2 * SECOND, Action::Press(1)), (4 * SECOND, Action::Release(1))]);
     rig.wait_for_links(SECOND);
     let config = config("path(3)", 1);
     let write = told(0, 1, &Command::WriteConfig(&config));
@@ -115,15 +114,12 @@ fn a_board_without_keys_takes_a_config_from_afar_only_with_its_button_held() {
 #[test]
 fn a_board_with_another_key_or_none_is_told_apart() {
     let Some(firmware) = firmware() else { return };
-    let with = |mesh: Secret| MeshKeys { mesh, ..KEYS };
-    let another = with(Secret {
-        key: Key::new([3; 16]),
-        ..KEYS.mesh
-    });
-    let encrypts = with(Secret {
-        encrypts: true,
-        ..KEYS.mesh
-    });
+    let with = |key: Key, encrypts| MeshKeys {
+        mesh: Secret::new(key, encrypts),
+        ..KEYS
+    };
+    let another = with(Key::new([3; 16]), false);
+    let encrypts = with(KEYS.mesh.key, true);
     for (keys, fault) in [
         (None, LinkFault::Unkeyed),
         (Some(another.of_board(1)), LinkFault::WrongKey),

@@ -3,9 +3,9 @@
 use hopwise_emulator::cpu::Bus;
 use hopwise_emulator::time::MILLISECOND;
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{Command, Query, Status};
+use hopwise_node::wire::Query;
 
-use crate::firmware_support::{Rig, config, firmware};
+use crate::firmware_support::Rig;
 
 /// Control register and memory address of DMA1 stream 5, which stores what USART2 receives from the host.
 const CONTROL: u32 = 0x4002_6088;
@@ -17,9 +17,7 @@ const NO_MEMORY: u32 = 0x1000_0000;
 
 #[test]
 fn a_panic_is_reported_with_its_file_line_and_message() {
-    let Some(firmware) = firmware() else { return };
-    let config = config("path(2)", 0);
-    let mut rig = Rig::single(firmware, &config);
+    let Some(mut rig) = Rig::configured() else { return };
     rig.run_for(100 * MILLISECOND);
     rig.log();
     // The next byte cannot be stored: a transfer error, at which the interrupt handler panics.
@@ -38,7 +36,7 @@ fn a_panic_is_reported_with_its_file_line_and_message() {
     rig.ask(&[BoardRequest::new(0, 0, Query::Ping)]);
     rig.run_for(100 * MILLISECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1);
-    let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
+    let lines = rig.log_texts();
     let fault = lines.iter().find_map(|line| line.strip_prefix("before the restart: "));
     let fault = fault.unwrap_or_else(|| panic!("{lines:?}"));
     let place_and_message = fault
@@ -47,6 +45,5 @@ fn a_panic_is_reported_with_its_file_line_and_message() {
     let (line, message) = place_and_message.unwrap_or_else(|| panic!("{fault}"));
     assert!(line.parse::<u32>().is_ok(), "{fault}");
     assert_eq!(message, "DMA: error");
-    let status: Status = rig.ask_one(BoardRequest::command(0, &Command::Status));
-    assert_eq!(status.fault.as_deref(), Some(fault));
+    assert_eq!(rig.status(0).fault.as_deref(), Some(fault));
 }

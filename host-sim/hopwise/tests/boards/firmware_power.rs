@@ -35,10 +35,6 @@ fn config(number: u32) -> [u8; CONFIG_BYTES] {
     config.write()
 }
 
-fn configured() -> Option<Rig> {
-    Rig::stock_single(&config(0))
-}
-
 fn run_while_flash(rig: &mut Rig, is_busy: bool, pace: Pace) {
     let end = rig.world.now() + pace.written;
     while rig.world.boards()[0].is_flash_busy() == is_busy {
@@ -73,10 +69,6 @@ fn draw_cut(rig: &mut Rig, random: &mut Random, pace: Pace) -> Time {
     rig.world.now() + random.below(length)
 }
 
-fn send(rig: &mut Rig, config: &[u8; CONFIG_BYTES]) {
-    rig.have_done(BoardRequest::command(0, &Command::WriteConfig(config)));
-}
-
 pub(crate) fn stored(rig: &mut Rig) -> Vec<u8> {
     match rig.ask(&[BoardRequest::command(0, &Command::ReadConfig)]).remove(0) {
         Some(Reply::Response(bytes)) => bytes,
@@ -105,10 +97,9 @@ fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed:
     for cut in 1..=cuts {
         let what = format!("seed {seed}, cut {cut}");
         let after = config(cut);
-        send(&mut rig, &after);
+        rig.command(0, &Command::WriteConfig(&after));
         let at = draw_cut(&mut rig, &mut random, pace);
-        let events = vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))];
-        rig.script(events);
+        rig.script(vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))]);
         rig.run_for(at + AWAY + pace.written / 2 - rig.world.now());
         let status = rig.status(0);
         assert_eq!(status.state, BoardState::Configured, "{what}: {status:?}");
@@ -154,7 +145,7 @@ pub(crate) fn power_cuts_of(name: &str, pace: Pace, cuts: u32) {
 
 #[test]
 fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
-    let Some(mut rig) = configured() else { return };
+    let Some(mut rig) = Rig::configured() else { return };
     let whole = rig.patch("router::Router", ">::catch_up", &[0x00, 0xde]);
     rig.run_for(2 * SECOND);
     assert_eq!(rig.status(0).state, BoardState::CrashLoop);
@@ -170,12 +161,12 @@ fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
 /// What `probe-rs attach` does to a board unless it is told not to.
 #[test]
 fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
-    let Some(mut rig) = configured() else { return };
+    let Some(mut rig) = Rig::configured() else { return };
     rig.run_for(300 * MILLISECOND);
     rig.world.boards_mut()[0].catch_resets(true);
     rig.run_for(SECOND);
     assert!(!rig.world.boards()[0].is_halted(), "attaching alone does nothing");
-    rig.have_done(BoardRequest::command(0, &Command::Restart));
+    rig.command(0, &Command::Restart);
     rig.run_for(10 * SECOND);
     let board = &rig.world.boards()[0];
     let is_dead = board.is_halted() && board.resets() == 1;
@@ -196,7 +187,7 @@ fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
 
 #[test]
 fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
-    let Some(mut rig) = configured() else { return };
+    let Some(mut rig) = Rig::configured() else { return };
     rig.run_for(300 * MILLISECOND);
     rig.world.boards_mut()[0].halt();
     rig.run_for(SECOND);
@@ -215,8 +206,7 @@ fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
 fn neighbors_bear_a_power_cut() {
     let Some(mut rig) = Rig::up("path(3)") else { return };
     let now = rig.world.now();
-    let events = vec![(now, Action::Off(1)), (now + 2 * SECOND, Action::On(1))];
-    rig.script(events);
+    rig.script(vec![(now, Action::Off(1)), (now + 2 * SECOND, Action::On(1))]);
     rig.run_for(SECOND);
     assert!(!rig.world.boards()[1].is_powered());
     assert_eq!([0, 2].map(|board| rig.identity(board).neighbors_up), [0, 0]);

@@ -2,11 +2,11 @@
 
 use hopwise_emulate::setup::{self, LINKS};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, Port, Script};
+use hopwise_emulator::world::{Action, Script};
 use hopwise_host::talk::BoardRequest;
-use hopwise_node::wire::{AUTOMATIC_RATES, BoardConfig, Command, Pattern, Query, Traffic, TrafficReport};
+use hopwise_node::wire::{AUTOMATIC_RATES, BoardConfig, Pattern, Query, Traffic};
 
-use crate::firmware_support::{Firmware, Rig, firmware};
+use crate::firmware_support::{Firmware, Rig, firmware, port};
 
 const TOP: u32 = 5_625_000;
 /// Packets a second from each board to its neighbors.
@@ -30,22 +30,10 @@ fn rig(firmware: &'static Firmware, options: &[u8], events: Vec<(Time, Action)>)
 
 const AUTO: [u8; 3] = [AUTOMATIC_RATES; 3];
 
-fn port(board: usize, link: usize) -> Port {
-    Port::new(board, LINKS[link])
-}
-
 fn bauds(rig: &Rig) -> Vec<u32> {
-    let ports = rig
-        .world
-        .boards()
-        .iter()
-        .flat_map(|board| [0, 1].map(|link| board.baud(LINKS[link])));
+    let boards = rig.world.boards().iter();
+    let ports = boards.flat_map(|board| [0, 1].map(|link| board.baud(LINKS[link])));
     ports.map(|baud| baud.expect("a port that is on")).collect()
-}
-
-fn received(rig: &mut Rig, board: usize) -> u32 {
-    let report: TrafficReport = rig.ask_one(BoardRequest::command(board, &Command::Traffic));
-    report.received
 }
 
 /// What links say about damage, and how many sessions each had.
@@ -80,9 +68,9 @@ fn cables_get_their_fastest_rates_under_traffic_and_lose_nothing() {
 
 /// More than this arrives at board 0 within half a second.
 fn assert_traffic(rig: &mut Rig, packets: u32) {
-    let before = received(rig, 0);
+    let before = rig.traffic(0).received;
     rig.run_for(500 * MILLISECOND);
-    assert!(received(rig, 0) - before > packets);
+    assert!(rig.traffic(0).received - before > packets);
     rig.assert_healthy();
 }
 

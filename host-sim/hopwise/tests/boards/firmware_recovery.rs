@@ -1,11 +1,10 @@
 //! What a board does about tasks that hang, crashes that come again and again, a stack that is too small, and bytes that are damaged.
 
-use crate::firmware_support::{Rig, config, firmware};
+use crate::firmware_support::{Rig, config, firmware, port};
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_emulator::world::{Action, Port};
-use hopwise_host::talk::BoardRequest;
+use hopwise_emulator::world::Action;
 use hopwise_node::wire::{BoardState, CONFIG_BYTES, Command, Failure};
 
 /// UDF, an instruction that is a fault.
@@ -17,18 +16,10 @@ const SENT: u32 = 1 << (70 - 64);
 /// The control register of DMA2's stream 5, by which link 0 receives.
 const RECEIVES: u32 = 0x4002_6488;
 
-fn configured() -> Option<Rig> {
-    Rig::stock_single(&config("path(2)", 0))
-}
-
-fn lines(rig: &mut Rig) -> Vec<String> {
-    rig.log().into_iter().map(|line| line.text).collect()
-}
-
 /// The end of a frame is not told any more, and the port sends all the same: it is asked whether it is free whenever the node wakes.
 #[test]
 fn a_port_whose_interrupt_is_lost_goes_on() {
-    let Some(mut rig) = configured() else { return };
+    let Some(mut rig) = Rig::configured() else { return };
     rig.run_for(500 * MILLISECOND);
     let sent = |rig: &Rig| rig.world.boards()[0].traffic(LINKS[0]).sent;
     let before = sent(&rig);
@@ -55,10 +46,9 @@ fn a_board_whose_tasks_all_live_is_not_restarted() {
 
 #[test]
 fn a_board_that_hangs_says_in_which_task() {
-    let Some(mut rig) = configured() else { return };
+    let Some(mut rig) = Rig::configured() else { return };
     rig.run_for(100 * MILLISECOND);
-    let hang = Command::Fail(Failure::Hang);
-    rig.have_done(BoardRequest::command(0, &hang));
+    rig.command(0, &Command::Fail(Failure::Hang));
     rig.run_for(6 * SECOND);
     let status = rig.status(0);
     assert_eq!((status.state, status.card.reset_cause), (BoardState::Configured, 4));
@@ -68,11 +58,10 @@ fn a_board_that_hangs_says_in_which_task() {
 /// With the stack above the variables the overflow would be found in them, or not at all.
 #[test]
 fn a_stack_overflow_is_a_fault_at_once_and_the_next_start_says_so() {
-    let Some(mut rig) = configured() else { return };
+    let Some(mut rig) = Rig::configured() else { return };
     rig.run_for(100 * MILLISECOND);
     let epoch = rig.identity(0).epoch;
-    let overflow = Command::Fail(Failure::StackOverflow);
-    rig.have_done(BoardRequest::command(0, &overflow));
+    rig.command(0, &Command::Fail(Failure::StackOverflow));
     rig.run_for(500 * MILLISECOND);
     let status = rig.status(0);
     assert_eq!((status.state, status.card.reset_cause), (BoardState::Configured, 3));
@@ -82,14 +71,13 @@ fn a_stack_overflow_is_a_fault_at_once_and_the_next_start_says_so() {
 
 #[test]
 fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
-    let Some(mut rig) = configured() else { return };
+    let Some(mut rig) = Rig::configured() else { return };
     // Called by every tick of a node.
     let whole = rig.patch("router::Router", ">::catch_up", &FAULT);
     rig.run_for(3 * SECOND);
     assert_eq!(rig.world.boards()[0].resets(), 4, "and no more");
-    let lines = lines(&mut rig);
-    let says_so = lines.iter().any(|line| line == "not part of a mesh: CrashLoop");
-    assert!(says_so, "{lines:?}");
+    let lines = rig.log_texts();
+    assert!(lines.contains(&"not part of a mesh: CrashLoop".into()), "{lines:?}");
     let status = rig.status(0);
     assert_eq!(status.state, BoardState::CrashLoop);
     let fault = status.fault.unwrap_or_default();
@@ -98,27 +86,26 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
     assert_eq!(rig.world.boards()[0].traffic(LINKS[0]).sent, 0, "silent on its links");
     // Neither time nor a restart ends it.
     rig.run_for(15 * SECOND);
-    rig.have_done(BoardRequest::command(0, &Command::Restart));
+    rig.command(0, &Command::Restart);
     rig.run_for(SECOND);
     assert_eq!(rig.status(0).state, BoardState::CrashLoop);
     // A new config does.
     rig.patch("router::Router", ">::catch_up", &whole);
-    rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&config("path(2)", 0))));
+    rig.command(0, &Command::WriteConfig(&config("path(2)", 0)));
     rig.run_for(3 * SECOND);
     assert_eq!(rig.status(0).state, BoardState::Configured);
 }
 
 #[test]
 fn crashes_that_are_far_apart_are_not_a_loop() {
-    let Some(mut rig) = configured() else { return };
+    let Some(mut rig) = Rig::configured() else { return };
     for crashes in 1..=5 {
         rig.run_for(11 * SECOND);
-        let overflow = Command::Fail(Failure::StackOverflow);
-        rig.have_done(BoardRequest::command(0, &overflow));
+        rig.command(0, &Command::Fail(Failure::StackOverflow));
         rig.run_for(SECOND);
         assert_eq!(rig.world.boards()[0].resets(), crashes);
     }
-    let lines = lines(&mut rig);
+    let lines = rig.log_texts();
     assert!(!lines.iter().any(|line| line.contains("CrashLoop")), "{lines:?}");
 }
 
@@ -138,21 +125,19 @@ fn what_serial_ports_find_wrong_is_counted_by_link() {
         (counters.framing_errors, counters.noise_errors, counters.overruns)
     };
     assert_eq!([0, 1].map(|board| counted(&mut rig, board)), [(0, 0, 0); 2]);
-    let here = Port::new(0, LINKS[0]);
+    let here = port(0, 0);
     let now = rig.world.now();
     // Enough of it that some of each is seen, whatever is drawn.
-    let events = vec![
+    rig.script(vec![
         (now, Action::Noise(here, 0.03)),
         (now + 4 * SECOND, Action::Quiet(here)),
-    ];
-    rig.script(events);
+    ]);
     rig.run_for(5 * SECOND);
     let seen = rig.world.boards()[0].traffic(LINKS[0]);
     let (framing, noise, overruns) = counted(&mut rig, 0);
-    let is_seen = framing > 0 && u64::from(framing) <= seen.framing_errors;
-    assert!(is_seen, "{framing} of {seen:?}");
-    let is_seen = noise > 0 && u64::from(noise) <= seen.noise_errors;
-    assert!(is_seen, "{noise} of {seen:?}");
+    for (counted, seen) in [(framing, seen.framing_errors), (noise, seen.noise_errors)] {
+        assert!(counted > 0 && u64::from(counted) <= seen, "{counted} of {seen}");
+    }
     assert_eq!(overruns, 0);
     let found = counted(&mut rig, 1);
     assert_eq!(found, (0, 0, 0), "nothing was wrong in the other direction");

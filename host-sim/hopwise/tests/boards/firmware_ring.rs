@@ -3,6 +3,7 @@
 #[path = "../../../../firmware/src/uart/ring.rs"]
 mod ring;
 
+use hopwise_testing::Random;
 use ring::{MAX_RING, Piece, Reader, ring_bytes};
 
 /// DMA that fills a ring, with an interrupt after each half.
@@ -14,11 +15,10 @@ struct Dma {
 
 impl Dma {
     fn new(size: usize) -> Self {
-        let (written, interrupts) = (0, 0);
         Dma {
             size,
-            written,
-            interrupts,
+            written: 0,
+            interrupts: 0,
         }
     }
 
@@ -39,17 +39,14 @@ impl Dma {
 fn what_has_come_is_read_once_and_a_full_round_is_noticed() {
     for seed in 0..200u64 {
         let size = [512, 1_126, 2_500][seed as usize % 3];
-        let (mut dma, mut reader, mut state) = (Dma::new(size), Reader::new(size), seed);
+        let (mut dma, mut reader, mut random) = (Dma::new(size), Reader::new(size), Random(seed));
         for look in 0..200 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let bytes = (state >> 33) as usize % (2 * size + 100);
+            let bytes = random.below(2 * size as u64 + 100) as usize;
             let begin = dma.written % size;
             let before = dma.interrupts;
             dma.write(bytes);
             // The last of the interrupts may come only after the look.
-            let late = u32::from(state >> 60 & 1 != 0 && dma.interrupts > before);
+            let late = u32::from(random.below(2) != 0 && dma.interrupts > before);
             let piece = dma.read(&mut reader, late);
             let what = format!("seed {seed}, look {look}: {bytes} bytes from {begin}, {late} late");
             assert_eq!(piece.is_lost, bytes >= size, "{what}");

@@ -11,7 +11,6 @@ use hopwise_emulate::{demangle, hop_time};
 use hopwise_emulator::boards::BOARDS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::Board;
-use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{Command, Pattern, Traffic};
 
 #[test]
@@ -174,7 +173,7 @@ fn the_log_does_not_disturb_full_links() {
         }
         rig.wait_for_links(SECOND);
         for board in 0..6 {
-            rig.have_done(BoardRequest::command(board, &Command::LogPackets(true)));
+            rig.command(board, &Command::LogPackets(true));
         }
         full_speed(&mut rig, 200);
         rig.log();

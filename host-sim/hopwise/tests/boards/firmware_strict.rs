@@ -5,7 +5,6 @@ use crate::next_hop::start;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::chip::rules::{Rule, Violation};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, Pattern, Traffic};
 
 const GPIOA: u32 = 0x4002_0000;
@@ -55,8 +54,7 @@ fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
         (options.lsi, options.flash_wear) = (47_000, 100);
     });
     rig.run_for(100 * MILLISECOND);
-    let config = config("path(2)", 0);
-    rig.have_done(BoardRequest::command(0, &Command::WriteConfig(&config)));
+    rig.command(0, &Command::WriteConfig(&config("path(2)", 0)));
     // It begins within 325 ms; erasing 16 KiB takes 500 ms at most, and 800 if only 8 bits are erased at once.
     rig.run_for(930 * MILLISECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1, "written and restarted");

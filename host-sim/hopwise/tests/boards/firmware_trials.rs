@@ -6,13 +6,12 @@ use std::rc::Rc;
 
 use hopwise_emulate::cost::Trial;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{
-    AppPort, BoardState, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport,
-    encoded_len,
+    AppPort, BoardState, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, encoded_len,
 };
 use hopwise_sim::{Settings, simulate_programs};
 
+use crate::firmware_busy::assert_links_stay_up;
 use crate::firmware_programs::{example, lines, order};
 use crate::firmware_support::Rig;
 use script::Note;
@@ -50,8 +49,7 @@ fn a_program_that_panics_restarts_its_board_alone() {
     // Boards 0 and 1 do not need board 2.
     order(&mut rig, 0, ASK, 1);
     rig.run_for(SECOND);
-    let resets: Vec<u64> = rig.world.boards().iter().map(|board| board.resets()).collect();
-    assert_eq!(resets, [0, 0, 1, 0]);
+    assert_eq!(rig.resets(), [0, 0, 1, 0]);
     let fault = rig.status(2).fault.unwrap_or_default();
     let is_it = fault.contains("panic main.rs:") && fault.ends_with("as it was told");
     assert!(is_it, "{fault}");
@@ -94,8 +92,7 @@ fn a_program_that_floods_others_that_never_read_stops_nobody() {
     }
     rig.run_for(6 * SECOND);
     let all = rig.log();
-    let down: Vec<_> = all.iter().filter(|line| line.text.starts_with("LinkDown")).collect();
-    assert!(down.is_empty(), "{down:?}");
+    assert_links_stay_up(&all);
     let lines = all
         .iter()
         .map(|line| (line.board, line.text.strip_prefix("asked 100 times, ")));
@@ -107,7 +104,7 @@ fn a_program_that_floods_others_that_never_read_stops_nobody() {
     }
     let counters = rig.counters(1);
     assert!(counters.dropped_in_all() > 100, "{counters:?}");
-    assert!(rig.world.boards().iter().all(|board| board.resets() == 0));
+    assert_eq!(rig.resets(), [0; 5]);
     rig.assert_healthy();
 }
 
@@ -197,7 +194,7 @@ fn what_programs_cost() {
     println!("{}", bytes.map_or("", |(_, text)| text));
     assert!(said.iter().any(|(_, text)| text == "sent 100 messages"), "{said:?}");
     // Whatever the bytes of a program's messages, they are not taken for the board's own traffic, nor for text.
-    let report: TrafficReport = rig.ask_one(BoardRequest::command(1, &Command::Traffic));
+    let report = rig.traffic(1);
     let heard = said.iter().filter(|(_, text)| text.contains("bytes from")).count();
     assert_eq!((report.received, heard), (0, 0));
     let mut rig = trials("path(2)").expect("there is a compiler");

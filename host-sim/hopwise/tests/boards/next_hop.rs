@@ -3,11 +3,10 @@
 use crate::firmware_support::{Firmware, Rig, firmware};
 use hopwise_emulate::profile::{DebugInfo, Executed, Profile};
 use hopwise_emulator::time::MILLISECOND;
-use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{Command, Pattern, Traffic};
 
 pub(crate) fn start(rig: &mut Rig, board: usize, traffic: Traffic) {
-    rig.have_done(BoardRequest::command(board, &Command::StartTraffic(traffic)));
+    rig.command(board, &Command::StartTraffic(traffic));
 }
 
 /// Where the instructions of all boards went since their profiles began.
@@ -22,18 +21,13 @@ fn per_next_hop(expression: &str) -> Option<u64> {
     let firmware = firmware()?;
     let mut rig = Rig::new(firmware, expression).linked();
     let boards = rig.world.boards().len();
-    let forwarded = |rig: &mut Rig| {
-        (0..boards)
-            .map(|board| u64::from(rig.counters(board).forwarded))
-            .sum::<u64>()
-    };
+    let forwarded = |rig: &mut Rig| -> u64 { (0..boards).map(|board| u64::from(rig.counters(board).forwarded)).sum() };
     let before = forwarded(&mut rig);
     for board in rig.world.boards_mut() {
         board.start_profile();
     }
     for board in 0..boards {
-        let traffic = Traffic::new(500, 10, Pattern::Uniform, 20);
-        start(&mut rig, board, traffic);
+        start(&mut rig, board, Traffic::new(500, 10, Pattern::Uniform, 20));
     }
     rig.run_for(300 * MILLISECOND);
     let profile = profile_of(firmware, &rig);

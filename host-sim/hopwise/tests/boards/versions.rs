@@ -7,7 +7,7 @@ use hopwise_emulate::package::package;
 use hopwise_emulate::setup;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_emulator::world::{Board, BoardOptions, Port, World};
+use hopwise_emulator::world::{Board, BoardOptions, World};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{BoardConfig, LinkFault, VERSION};
 use hopwise_rig::board_log::{LogFormat, LogReaders};
@@ -18,7 +18,7 @@ use hopwise_rig::survey::survey;
 use hopwise_rig::update::{Boards, CannotUpdate, Package, update};
 use hopwise_rig::wiring_check::{FindingKind, WiringReport, compare};
 
-use crate::firmware_support::{Firmware, Rig, build, stock};
+use crate::firmware_support::{Firmware, Rig, build, port, stock};
 use crate::update::{HostEnd, Images, images};
 
 /// The version before this one, and the last firmware of it, without its debug information.
@@ -57,7 +57,6 @@ fn mixed_mesh() -> Option<HostEnd> {
         setup::configure(&mut board, &firmware.image, &config, None, 10 + node);
         world.add(board);
     }
-    let port = |board, link: usize| Port::new(board, setup::LINKS[link]);
     world.wire(port(0, 0), port(1, 1)).expect("free ports");
     world.wire(port(1, 0), port(2, 0)).expect("free ports");
     let readers = LogReaders::new(firmware.map(|firmware| &firmware.format));

@@ -12,16 +12,16 @@ use hopwise_emulate::firmware::{self, CannotBuildFirmware};
 use hopwise_emulate::hosts::Hosts;
 use hopwise_emulate::log::take_lines;
 use hopwise_emulate::repository::Repository;
-use hopwise_emulate::setup::{self, Differences};
+use hopwise_emulate::setup::{self, Differences, LINKS};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, Board, BoardOptions, Script, World};
+use hopwise_emulator::world::{Action, Board, BoardOptions, Port, Script, World};
 use hopwise_host::talk::{BoardRequest, Reply};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::wire::{
     AppPort, BoardConfig, CONFIG_BYTES, Command, CommandResult, DEFAULT_BAUD, LinkReport, NodeReport, Query,
-    RouterCounters, Status,
+    RouterCounters, Status, TrafficReport,
 };
 use hopwise_rig::board_log::{BoardLine, LogFormat, LogReaders};
 use hopwise_testing::not_tested;
@@ -93,6 +93,11 @@ pub(crate) fn config(expression: &str, address: u64) -> [u8; CONFIG_BYTES] {
     BoardConfig::new(expression, address).expect("a config").write()
 }
 
+/// The serial port of a link of a default board.
+pub(crate) fn port(board: usize, link: usize) -> Port {
+    Port::new(board, LINKS[link])
+}
+
 /// A command for a node, through the board that a host is at.
 pub(crate) fn told(at: usize, dest: u64, command: &Command<'_>) -> BoardRequest {
     BoardRequest {
@@ -147,6 +152,11 @@ impl Rig {
     pub(crate) fn linked(mut self) -> Self {
         self.wait_for_links(SECOND);
         self
+    }
+
+    /// One board of the two of a path, with the firmware of the default board; `None` if there is no ARM compiler.
+    pub(crate) fn configured() -> Option<Self> {
+        Rig::stock_single(&config("path(2)", 0))
     }
 
     pub(crate) fn single(firmware: &'static Firmware, config: &[u8; CONFIG_BYTES]) -> Self {
@@ -232,6 +242,16 @@ impl Rig {
         assert_eq!(self.ask_one::<CommandResult>(command), CommandResult::Done);
     }
 
+    /// The same, of a board that a host is at.
+    #[track_caller]
+    pub(crate) fn command(&mut self, board: usize, command: &Command<'_>) {
+        self.have_done(BoardRequest::command(board, command));
+    }
+
+    pub(crate) fn traffic(&mut self, board: usize) -> TrafficReport {
+        self.ask_one(BoardRequest::command(board, &Command::Traffic))
+    }
+
     pub(crate) fn link_report(&mut self, board: usize, link: u8) -> LinkReport {
         let request = BoardRequest::new(board, board as u64, Query::Link).with(vec![link]);
         self.ask_one::<Option<LinkReport>>(request).expect("a link")
@@ -283,6 +303,15 @@ impl Rig {
     pub(crate) fn assert_rhythm(&mut self, rhythm: &str) {
         let seen = self.rhythm();
         assert!(seen.len() == rhythm.len() && rhythm.repeat(2).contains(&seen), "{seen}");
+    }
+
+    pub(crate) fn resets(&self) -> Vec<u64> {
+        self.world.boards().iter().map(Board::resets).collect()
+    }
+
+    /// What board 0 has logged, if it is alone.
+    pub(crate) fn log_texts(&mut self) -> Vec<String> {
+        self.log().into_iter().map(|line| line.text).collect()
     }
 
     pub(crate) fn log(&mut self) -> Vec<BoardLine> {
