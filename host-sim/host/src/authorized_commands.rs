@@ -115,9 +115,8 @@ impl AuthorizedCommands {
 
     fn ask(&mut self, number: u32, dest: u64) -> Next {
         self.nonces += 1;
-        let bytes = self
-            .management
-            .derive("nonce", &[&self.random, &self.nonces.to_le_bytes()]);
+        let parts: [&[u8]; 2] = [&self.random, &self.nonces.to_le_bytes()];
+        let bytes = self.management.derive("nonce", &parts);
         let nonce = *bytes.first_chunk::<TAG_BYTES>().expect("it is longer");
         Next::Ask { dest, number, nonce }
     }
@@ -405,11 +404,8 @@ mod tests {
         assert_eq!((both.told, both.obeyed.len()), (vec![(2, done())], 1));
         // All that it has got is of no use at a later start.
         let later = (11..40).map(|epoch| Authority::new(board_key(&KEY, 5), epoch));
-        assert!(
-            later
-                .into_iter()
-                .all(|mut board| board.check(RESTART, &sent.bytes).is_none())
-        );
+        let mut checked = later.map(|mut board| board.check(RESTART, &sent.bytes).is_none());
+        assert!(checked.all(|refused| refused));
         assert_eq!(both.signed, [sent.bytes]);
     }
 

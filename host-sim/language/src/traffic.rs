@@ -193,14 +193,7 @@ mod tests {
     fn what_is_none_gets_the_list() {
         let all = "uniform, uniform-with-self, neighbors, all-to-all, ping-all, permutation, transpose, bit-complement, \
                    bit-reverse, shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast, broadcast-storm";
-        for text in [
-            "some",
-            "",
-            "hot-spot(1)",
-            "hot-spot(1,x)",
-            "hot-spot(1,0.5",
-            "uniform(1,2)",
-        ] {
+        for text in "some||hot-spot(1)|hot-spot(1,x)|hot-spot(1,0.5|uniform(1,2)".split('|') {
             let refusal = text.parse::<Traffic>().unwrap_err().to_string();
             let expected = format!("'{text}' is not a traffic pattern; the patterns are {all}");
             assert_eq!(refusal, expected);

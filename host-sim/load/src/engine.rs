@@ -112,9 +112,8 @@ impl<'a> Engine<'a> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(experiment.seed ^ PERMUTATION);
         let destinations = Destinations::new(experiment.traffic, experiment.network, &mut rng)?;
         let wiring = Wiring::new(experiment.network);
-        let standing = experiment
-            .failures
-            .map(|failures| Standing::new(failures, &wiring, experiment.seed));
+        let failures = experiment.failures;
+        let standing = failures.map(|failures| Standing::new(failures, &wiring, experiment.seed));
         let mut parameters = experiment.parameters;
         if parameters.paths != Paths::Rule || standing.is_some() || experiment.routes.is_some() {
             // What is special about balanced rings is a matter of the routing function by itself.
@@ -212,9 +211,8 @@ impl<'a> Engine<'a> {
     }
 
     pub(super) fn failed(&self) -> (u64, u64) {
-        self.failing
-            .as_ref()
-            .map_or((0, 0), |failing| failing.standing.counts())
+        let failing = self.failing.as_ref();
+        failing.map_or((0, 0), |failing| failing.standing.counts())
     }
 
     /// Packets count from now on, in batches of so many cycles, as a power of two.
@@ -259,9 +257,8 @@ impl<'a> Engine<'a> {
                 let work = |partition: &mut Partition| partition.turn(shared, turn.clone());
                 self.partitions.par_iter_mut().for_each(work);
             } else {
-                self.partitions
-                    .iter_mut()
-                    .for_each(|partition| partition.turn(shared, turn.clone()));
+                let partitions = self.partitions.iter_mut();
+                partitions.for_each(|partition| partition.turn(shared, turn.clone()));
             }
             exchange(&mut self.partitions);
             self.now = turn_end;

@@ -311,9 +311,8 @@ impl Walks {
 
     fn find(network: &Network, re: &Re) -> Option<Walks> {
         let positions = re.unit().nodes();
-        let mut pivots: Vec<u64> = (0..re.phases())
-            .map(|phase| re.pivots_of(phase))
-            .collect::<Option<_>>()?;
+        let pivots = (0..re.phases()).map(|phase| re.pivots_of(phase));
+        let mut pivots: Vec<u64> = pivots.collect::<Option<_>>()?;
         pivots.sort_unstable();
         pivots.dedup();
         if pivots.len() > Self::MAX_PIVOTS || network.nodes() < positions {
@@ -376,9 +375,8 @@ impl Walks {
         let at_pivots = |pivots: &u64| -> Option<(u128, u128)> {
             let phases = || (0..re.phases()).filter(|&phase| re.pivots_of(phase) == Some(*pivots));
             let all = phases().try_fold(1u128, |all, phase| all.checked_mul(pairs(phase)?))?;
-            let equal = phases()
-                .map(|phase| u128::from(re.frame(phase).nodes()))
-                .product::<u128>();
+            let sizes = phases().map(|phase| u128::from(re.frame(phase).nodes()));
+            let equal = sizes.product::<u128>();
             Some((equal, all - equal))
         };
         let choices: Vec<(u128, u128)> = self.pivots.iter().map(at_pivots).collect::<Option<_>>()?;

@@ -6,7 +6,9 @@ mod growth;
 use hopwise_core::{Network, Rule};
 
 use super::claim::Case;
-use super::{Claim, Claims, How, Measurement, Paper, Run, base, built, diameter, network, searched, searched_diameter};
+use super::{
+    Claim, Claims, How, Measurement, Paper, Run, base, built, diameter, network, routed, searched, searched_diameter,
+};
 use crate::base::Formulas;
 use crate::graph::Graph;
 use crate::stretch::Stretch;
@@ -121,11 +123,8 @@ fn farthest_nodes(_: &Run) -> Claims {
         cases.push(Case::new(network, farthest(graph.diameter(), levels), distance));
     }
     Ok(vec![
-        claim(
-            "Section 2.5: if X and Y are D_G apart in the nucleus, XX..X and YY..Y are 2^(l-1) (D_G \
-             + 1) - 1 apart",
-        )
-        .exactly(How::ClosedForm, &cases),
+        claim("Section 2.5: if X and Y are D_G apart in the nucleus, XX..X and YY..Y are 2^(l-1) (D_G + 1) - 1 apart")
+            .exactly(How::ClosedForm, &cases),
     ])
 }
 
@@ -135,9 +134,7 @@ fn recursive_routing(run: &Run) -> Claims {
     let mut example = None;
     for &(levels, nucleus) in SMALL.iter().filter(|(levels, _)| *levels > 1) {
         let name = format!("rsn({levels},{nucleus})");
-        (run.progress)(&name);
-        let (network, graph) = built(&name)?;
-        let found = Stretch::measure(&network, &graph, Rule::Paper)?;
+        let (_, found) = routed(run, &name)?;
         let said = farthest(base(nucleus)?.diameter(), levels);
         cases.push(Case::new(&name, said, found.longest));
         if found.longer() > 0 {
@@ -419,23 +416,17 @@ fn partly_linked(run: &Run) -> Claims {
     let figures = searched(run, "partial-swapped")?;
     let routed = Stretch::measure(&network, &graph, Rule::Paper)?;
     Ok(vec![
-        claim(
-            "Section 5.2: 16 copies of RSN(3,Q_2), level-4 links where x_0 = 0: about half the nodes have \
-                 none",
-        )
-        .so(How::Counted, (40.0..60.0).contains(&share))
-        .measured(format!("{without} of {} nodes, {share:.0}%", graph.nodes())),
-        claim(
-            "Section 5.2: nodes without a level-4 link reach one within the nucleus: the network is \
-                 connected",
-        )
-        .so(How::AllPairs, graph.parts() == 1)
-        .measured(format!(
-            "diameter {}; routes by way of such a neighbor are {:.2} times as long as shortest \
+        claim("Section 5.2: 16 copies of RSN(3,Q_2), level-4 links where x_0 = 0: about half the nodes have none")
+            .so(How::Counted, (40.0..60.0).contains(&share))
+            .measured(format!("{without} of {} nodes, {share:.0}%", graph.nodes())),
+        claim("Section 5.2: nodes without a level-4 link reach one within the nucleus: the network is connected")
+            .so(How::AllPairs, graph.parts() == 1)
+            .measured(format!(
+                "diameter {}; routes by way of such a neighbor are {:.2} times as long as shortest \
                  paths on average, {:.2} at worst",
-            diameter(&figures)?,
-            routed.mean(),
-            routed.worst.ratio()
-        )),
+                diameter(&figures)?,
+                routed.mean(),
+                routed.worst.ratio()
+            )),
     ])
 }

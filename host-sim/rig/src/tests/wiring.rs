@@ -48,8 +48,8 @@ fn planned(mesh: &Mesh) -> BTreeMap<NodePort, NodePort> {
     let cables = WiringPlan::new(mesh).cables;
     let pairs = cables
         .iter()
-        .map(|cable| (cable.from.node_port(), cable.to.node_port()));
-    pairs.flat_map(|(a, b)| [(a, b), (b, a)]).collect()
+        .map(|cable| [cable.from, cable.to].map(|end| end.node_port()));
+    pairs.flat_map(|[a, b]| [(a, b), (b, a)]).collect()
 }
 
 fn report(mesh: &Mesh, seen: &Seen) -> WiringReport {
