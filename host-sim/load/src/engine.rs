@@ -135,11 +135,9 @@ impl<'a> Engine<'a> {
         let parameters = parameters.shared_out(plan.channels());
         let nodes = wiring.nodes() as u32;
         let size = partition::size(wiring.nodes(), wiring.ports() * plan.channels() as usize);
-        let window = if size < nodes {
-            parameters.flight().min(parameters.credit_return())
-        } else {
-            LONGEST_TURN
-        };
+        let shortest = parameters.flight().min(parameters.credit_return());
+        let window = if size < nodes { shortest } else { LONGEST_TURN };
+
         let shared = Shared {
             parameters,
             routes,
@@ -248,9 +246,9 @@ impl<'a> Engine<'a> {
             self.shared.measured = self.recorder.window();
             self.shared.alive = self.alive() as i64;
             let next_event = self.failing.as_ref().and_then(|failing| failing.standing.next_event());
-            let turn_end = (self.now + self.window)
-                .min(end)
-                .min(next_event.unwrap_or(u32::MAX).max(self.now + 1));
+            let next_event = next_event.unwrap_or(u32::MAX).max(self.now + 1);
+            let turn_end = (self.now + self.window).min(end).min(next_event);
+
             let turn = self.now..turn_end;
             let shared = &self.shared;
             if self.pool.is_some() {
@@ -332,11 +330,9 @@ impl<'a> Engine<'a> {
 
     /// The partition of a channel, and the channel's number in it.
     fn place(&self, channel: u32) -> (&Partition, u32) {
-        let number = self
-            .partitions
-            .partition_point(|partition| partition.first_channel <= channel)
-            - 1;
-        let partition = &self.partitions[number];
+        let begins_before = |partition: &Partition| partition.first_channel <= channel;
+        let partition = &self.partitions[self.partitions.partition_point(begins_before) - 1];
+
         (partition, channel - partition.first_channel)
     }
 

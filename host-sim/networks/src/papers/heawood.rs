@@ -219,14 +219,13 @@ fn flooded(run: &Run) -> Claims {
     }
     let printed = |n: i32| (3.0 * 14f64.powi(n - 1) + 6.0 * 14f64.powi(n)) / 14f64.powi(n);
     let last = averages[averages.len() - 1];
+    let is_near = |mean: f64| (mean - 3.2).abs() < 0.05;
+
     let means: Vec<String> = averages.iter().map(|mean| format!("{mean:.3}")).collect();
     Ok(vec![
         degrees,
         claim("Section 3.5.1: the average degree is (3 * 14^(n-1) + 6 * 14^n) / 14^n, about 3.2")
-            .so(
-                How::Counted,
-                (printed(4) - 3.2).abs() < 0.05 && (last - 3.2).abs() < 0.05,
-            )
+            .so(How::Counted, is_near(printed(4)) && is_near(last))
             .measured(format!(
                 "the printed quotient is {:.2} for every n; measured {}",
                 printed(4),
