@@ -86,11 +86,12 @@ pub fn html(results: &Results) -> String {
 }
 
 fn number(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 {
-        format!("{value}")
+    let places = if value.fract() == 0.0 && value.abs() < 1e15 {
+        0
     } else {
-        format!("{value:.4}")
-    }
+        4
+    };
+    format!("{value:.places$}")
 }
 
 /// A dot for each network and scenario, and a bar as wide as the interval.

@@ -132,10 +132,8 @@ impl Results {
         }
         let mut runs = runs.iter();
         if runs.all(|(job, finding)| faults_met_nothing(job, &finding.result)) {
-            let command = first.command();
-            self.remarks.push(format!(
-                "The faults met no traffic: nothing was retransmitted, lost or led round in {command}"
-            ));
+            let remark = "The faults met no traffic: nothing was retransmitted, lost or led round in";
+            self.remarks.push(format!("{remark} {}", first.command()));
         }
     }
 }

@@ -147,15 +147,17 @@ impl AuthorizedCommands {
         let is_old = is_old && self.trusts_version_3;
         let pending = &mut self.pending[place];
         let key = board_key(&self.management, pending.dest);
+        // A board of version 3 proves nothing.
+        let content = |command: u8, request: &[u8], bytes: &[u8]| match is_old {
+            true => Some(bytes.to_vec()),
+            false => proven(&key, command, request, bytes).map(<[u8]>::to_vec),
+        };
         match (&pending.stage, reply) {
             (Stage::Asked { nonce, .. }, Reply::Response(bytes)) => {
-                let content = if is_old {
-                    Some(&bytes[..])
-                } else {
-                    proven(&key, Command::CHALLENGE, nonce, &bytes)
-                };
                 // That of a board without keys is shorter.
-                let challenge = content.filter(|content| content.len() > 1).and_then(read_structure);
+                let content = content(Command::CHALLENGE, nonce, &bytes).filter(|content| content.len() > 1);
+                let challenge = content.and_then(|content| read_structure(&content));
+
                 let Some(challenge) = challenge else { return Vec::new() };
                 let dest = pending.dest;
                 pending.stage = Stage::Waits;
@@ -169,16 +171,14 @@ impl AuthorizedCommands {
                 self.sign(place, challenge, now).into_iter().collect()
             }
             (Stage::Sent { challenge, signed, .. }, Reply::Response(bytes)) => {
-                let content = if is_old {
-                    Some(&bytes[..])
-                } else {
-                    proven(&key, pending.command, signed, &bytes)
+                let Some(content) = content(pending.command, signed, &bytes) else {
+                    return Vec::new();
                 };
-                let Some(content) = content else { return Vec::new() };
+
                 let challenge = *challenge;
-                let was_obeyed = read_structure(content) != Some(CommandResult::NotAllowed);
+                let was_obeyed = read_structure(&content) != Some(CommandResult::NotAllowed);
                 let done = self.pending.remove(place);
-                let reply = Reply::Response(content.to_vec());
+                let reply = Reply::Response(content);
                 let waits = |other: &Pending| other.dest == done.dest && other.stage == Stage::Waits;
                 let next = self.pending.iter().position(waits).and_then(|place| {
                     let number = self.pending[place].number;

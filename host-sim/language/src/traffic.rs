@@ -104,10 +104,9 @@ fn listed(wanted: impl Fn(Traffic) -> bool) -> String {
 impl Traffic {
     /// Itself, if its user can make it.
     pub fn for_user(self, user: &'static str, can: impl Fn(Traffic) -> bool) -> Result<Self, UnsuitableTraffic> {
-        if can(self) {
-            Ok(self)
-        } else {
-            Err(UnsuitableTraffic::new(user, self, can))
+        match can(self) {
+            true => Ok(self),
+            false => Err(UnsuitableTraffic::new(user, self, can)),
         }
     }
 

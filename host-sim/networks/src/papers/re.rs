@@ -135,10 +135,11 @@ fn connected_sets_exist(graph: &Graph, size: usize, sets: usize) -> bool {
     let connected = |set: &u32| {
         let members: Vec<usize> = (0..graph.nodes()).filter(|node| set >> node & 1 == 1).collect();
         let place = |node: usize| members.iter().position(|&member| member == node);
-        let inner = members
+        let links_of = |&u: &usize| graph.neighbors(u).iter().map(move |&v| (u, v as usize));
+        let edges = members
             .iter()
-            .flat_map(|&u| graph.neighbors(u).iter().map(move |&v| (u, v as usize)));
-        let edges = inner.filter_map(|(u, v)| Some((place(u)?, place(v)?)));
+            .flat_map(links_of)
+            .filter_map(|(u, v)| Some((place(u)?, place(v)?)));
         Graph::from_edges(members.len(), edges).parts() == 1
     };
     let all = (0..1u32 << graph.nodes()).filter(|set| set.count_ones() as usize == size);
@@ -173,12 +174,10 @@ fn theorem_1(_: &Run) -> Claims {
         let graph = built(unit)?.1;
         let size = (graph.nodes() / phases).min(3);
         let case = format!("{unit} in {phases} sets of {size}");
-        if connected_sets_exist(&graph, size, phases) {
-            &mut possible
-        } else {
-            &mut impossible
+        match connected_sets_exist(&graph, size, phases) {
+            true => possible.push(case),
+            false => impossible.push(case),
         }
-        .push(case);
     }
     let (can, cannot) = (possible.join(", "), impossible.join(", "));
     let example = impossible
@@ -300,6 +299,7 @@ fn theorem_4(run: &Run) -> Claims {
     let growth = |hops: u64, n: f64| hops as f64 / (n + 1.0).powf(1.5);
     let (torus_side, torus_degree) = (3u64.pow(10), 4);
     let torus_cost = torus_degree * 2 * (torus_side / 2);
+    let sets_figures = figures(sets.nodes, sets.degree_max, diameter(&sets)?);
     let (little, large) = (growth(little_hops, 4.0), growth(hops, 9.0));
     Ok(vec![
         whole
@@ -307,10 +307,7 @@ fn theorem_4(run: &Run) -> Claims {
             .measured(format!("n = 9: {}", figures(nodes, degree, hops))),
         small
             .so(How::Counted, sets.nodes == 9u64.pow(3) && sets.degree_max == 5)
-            .measured(format!(
-                "n = 9: {}",
-                figures(sets.nodes, sets.degree_max, diameter(&sets)?)
-            )),
+            .measured(format!("n = 9: {sets_figures}")),
         claim("Theorem 4(c): k_r = O((log n_r / log n)^(3/2)) (measured: at most 2 times that)")
             // A constant that covers both sizes: sqrt(n) for the frame's diameter, as much for the unit's.
             .so(How::ClosedForm, little <= 2.0 && large <= 2.0)

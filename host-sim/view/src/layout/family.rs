@@ -115,10 +115,9 @@ fn still(places: Vec<Point>) -> Level {
 
 /// Clusters that are all linked with each other.
 fn around(count: usize) -> Vec<Point> {
-    if count <= MAX_ON_A_CIRCLE {
-        shapes::circle(count)
-    } else {
-        shapes::grid(count)
+    match count {
+        ..=MAX_ON_A_CIRCLE => shapes::circle(count),
+        _ => shapes::grid(count),
     }
 }
 

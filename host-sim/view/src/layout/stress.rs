@@ -17,13 +17,11 @@ pub(super) fn places(network: &Network) -> Vec<Point> {
     let graph = Graph::build(network).expect("what is drawn is small");
     let nodes = graph.nodes();
     // Nodes out of reach are as far as there are nodes.
-    let wished = |hops: u32| {
-        if hops == UNREACHED {
-            nodes as f64
-        } else {
-            f64::from(hops)
-        }
+    let wished = |hops: u32| match hops {
+        UNREACHED => nodes as f64,
+        hops => hops.into(),
     };
+
     let hops_of = |node| hops_from(&graph, node).into_iter().map(wished).collect();
     let hops: Vec<Vec<f64>> = (0..nodes).map(hops_of).collect();
     // A spiral: no two at the same place, and no symmetry that could hold them there.
