@@ -119,11 +119,8 @@ fn hashed(jobs: &[Job]) -> Vec<String> {
         let mut hash = Sha256::new_with_prefix(job.command());
         for path in job.inputs() {
             let read = || hopwise_files::read(path, hopwise_files::MAX_IMAGE).unwrap_or_default();
-            hash.update(
-                contents
-                    .entry(path.to_path_buf())
-                    .or_insert_with(|| Sha256::digest(read())),
-            );
+            let entry = contents.entry(path.to_path_buf());
+            hash.update(entry.or_insert_with(|| Sha256::digest(read())));
         }
         let hash: String = hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
         format!("job-{hash}.json")

@@ -8,20 +8,8 @@ use crate::folder::Infeasible;
 use crate::results::{Figure, Results};
 
 /// Figures that are drawn, where there are any: latency, loss, hops, steps.
-const DRAWN: [&str; 12] = [
-    "latency_mean",
-    "latency_p99",
-    "hops_mean",
-    "accepted_rate",
-    "latency_mean_us",
-    "latency_p99_us",
-    "delivered",
-    "lost",
-    "retransmissions",
-    "detours",
-    "pings.lost",
-    "broadcasts.steps",
-];
+const DRAWN: &str = "latency_mean latency_p99 hops_mean accepted_rate latency_mean_us latency_p99_us delivered lost \
+                     retransmissions detours pings.lost broadcasts.steps";
 
 const LABELS: f64 = 420.0;
 const WIDTH: f64 = 460.0;
@@ -65,7 +53,7 @@ pub fn html(results: &Results) -> String {
     kinds.dedup();
     for kind in kinds {
         let _ = writeln!(out, "<h2>{}</h2>", escape(kind));
-        for name in DRAWN {
+        for name in DRAWN.split(' ') {
             let is_it = |figure: &&Figure| figure.kind == kind && figure.figure == name;
             let mine: Vec<&Figure> = results.figures.iter().filter(is_it).collect();
             if !mine.is_empty() {
@@ -98,11 +86,12 @@ pub fn html(results: &Results) -> String {
 }
 
 fn number(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 {
-        format!("{value}")
+    let places = if value.fract() == 0.0 && value.abs() < 1e15 {
+        0
     } else {
-        format!("{value:.4}")
-    }
+        4
+    };
+    format!("{value:.places$}")
 }
 
 /// A dot for each network and scenario, and a bar as wide as the interval.

@@ -17,12 +17,8 @@ fn reports(name: &str) -> Vec<Report> {
 }
 
 fn table(reports: &[Report], varied: &[&str]) -> String {
-    let titles = varied
-        .iter()
-        .copied()
-        .chain(Report::TITLES.split('|'))
-        .map(String::from)
-        .collect();
+    let titles = varied.iter().copied().chain(Report::TITLES.split('|'));
+    let titles = titles.map(String::from).collect();
     let rows = reports.iter().map(|report| {
         let settings = varied.iter().map(|name| report.settings[*name].to_string());
         settings.chain(report.row()).collect()

@@ -115,9 +115,8 @@ impl AuthorizedCommands {
 
     fn ask(&mut self, number: u32, dest: u64) -> Next {
         self.nonces += 1;
-        let bytes = self
-            .management
-            .derive("nonce", &[&self.random, &self.nonces.to_le_bytes()]);
+        let parts: [&[u8]; 2] = [&self.random, &self.nonces.to_le_bytes()];
+        let bytes = self.management.derive("nonce", &parts);
         let nonce = *bytes.first_chunk::<TAG_BYTES>().expect("it is longer");
         Next::Ask { dest, number, nonce }
     }
@@ -148,15 +147,17 @@ impl AuthorizedCommands {
         let is_old = is_old && self.trusts_version_3;
         let pending = &mut self.pending[place];
         let key = board_key(&self.management, pending.dest);
+        // A board of version 3 proves nothing.
+        let content = |command: u8, request: &[u8], bytes: &[u8]| match is_old {
+            true => Some(bytes.to_vec()),
+            false => proven(&key, command, request, bytes).map(<[u8]>::to_vec),
+        };
         match (&pending.stage, reply) {
             (Stage::Asked { nonce, .. }, Reply::Response(bytes)) => {
-                let content = if is_old {
-                    Some(&bytes[..])
-                } else {
-                    proven(&key, Command::CHALLENGE, nonce, &bytes)
-                };
                 // That of a board without keys is shorter.
-                let challenge = content.filter(|content| content.len() > 1).and_then(read_structure);
+                let content = content(Command::CHALLENGE, nonce, &bytes).filter(|content| content.len() > 1);
+                let challenge = content.and_then(|content| read_structure(&content));
+
                 let Some(challenge) = challenge else { return Vec::new() };
                 let dest = pending.dest;
                 pending.stage = Stage::Waits;
@@ -170,16 +171,14 @@ impl AuthorizedCommands {
                 self.sign(place, challenge, now).into_iter().collect()
             }
             (Stage::Sent { challenge, signed, .. }, Reply::Response(bytes)) => {
-                let content = if is_old {
-                    Some(&bytes[..])
-                } else {
-                    proven(&key, pending.command, signed, &bytes)
+                let Some(content) = content(pending.command, signed, &bytes) else {
+                    return Vec::new();
                 };
-                let Some(content) = content else { return Vec::new() };
+
                 let challenge = *challenge;
-                let was_obeyed = read_structure(content) != Some(CommandResult::NotAllowed);
+                let was_obeyed = read_structure(&content) != Some(CommandResult::NotAllowed);
                 let done = self.pending.remove(place);
-                let reply = Reply::Response(content.to_vec());
+                let reply = Reply::Response(content);
                 let waits = |other: &Pending| other.dest == done.dest && other.stage == Stage::Waits;
                 let next = self.pending.iter().position(waits).and_then(|place| {
                     let number = self.pending[place].number;
@@ -405,11 +404,8 @@ mod tests {
         assert_eq!((both.told, both.obeyed.len()), (vec![(2, done())], 1));
         // All that it has got is of no use at a later start.
         let later = (11..40).map(|epoch| Authority::new(board_key(&KEY, 5), epoch));
-        assert!(
-            later
-                .into_iter()
-                .all(|mut board| board.check(RESTART, &sent.bytes).is_none())
-        );
+        let mut checked = later.map(|mut board| board.check(RESTART, &sent.bytes).is_none());
+        assert!(checked.all(|refused| refused));
         assert_eq!(both.signed, [sent.bytes]);
     }
 

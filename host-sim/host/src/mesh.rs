@@ -79,14 +79,8 @@ impl Mesh {
         let port = path.display().to_string();
         let ask = |command: Command<'_>| {
             let bytes = command.payload().to_vec();
-            match carry(
-                &jobs,
-                &common,
-                Errand::Ask(command.query()),
-                board,
-                bytes,
-                COMPLETION_TIMEOUT,
-            ) {
+            let errand = Errand::Ask(command.query());
+            match carry(&jobs, &common, errand, board, bytes, COMPLETION_TIMEOUT) {
                 End::Reply(Reply::Response(bytes)) => bytes,
                 _ => Vec::new(),
             }
@@ -99,11 +93,8 @@ impl Mesh {
         }
         // The network is in the board's config.
         let config = ask(Command::ReadConfig);
-        let config = config
-            .as_slice()
-            .try_into()
-            .ok()
-            .and_then(|bytes| BoardConfig::read(bytes).ok());
+        let config = config.as_slice().try_into().ok();
+        let config = config.and_then(|bytes| BoardConfig::read(bytes).ok());
         let network = config.and_then(|config| config.network().ok());
         let network = network.ok_or(NoConnection::NoNetwork(port))?;
         let inner = Inner {
@@ -137,13 +128,12 @@ impl Mesh {
 
     /// Sends a message to an application of a node; returns when the board at the port has taken it. It is lost if a board dies with it.
     pub fn send(&self, node: u64, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        self.sent(Errand::Datagram(port), node, message, Duration::ZERO)
-            .map(drop)
+        self.take(Errand::Datagram(port), node, message)
     }
 
     /// Like [`send`](Self::send), to the host at a node.
     pub fn send_to_host(&self, at: u64, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        self.sent(Errand::ToHost(port), at, message, Duration::ZERO).map(drop)
+        self.take(Errand::ToHost(port), at, message)
     }
 
     /// Sends a message to an application of a node, or to the host there, and waits briefly for a failure report.
@@ -160,8 +150,7 @@ impl Mesh {
 
     /// Sends a message to an application of every node; returns when the board at the port has taken it.
     pub fn broadcast(&self, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let errand = Errand::Broadcast(port);
-        self.sent(errand, self.inner.board, message, Duration::ZERO).map(drop)
+        self.take(Errand::Broadcast(port), self.inner.board, message)
     }
 
     /// Sends a message to an application of a node, and waits until delivery succeeds or fails. While the application does not read its
@@ -246,9 +235,8 @@ impl Mesh {
                 Err(ended) => return ended,
             };
             let mut bytes = [0; MAX_RESPONSE];
-            let response = postcard::from_bytes(&request.bytes)
-                .ok()
-                .and_then(|value| postcard::to_slice(&response(value), &mut bytes).ok());
+            let value = postcard::from_bytes(&request.bytes).ok();
+            let response = value.and_then(|value| postcard::to_slice(&response(value), &mut bytes).ok());
             // The requesting node may be gone, and so may the port, which the next iteration notices.
             let _ = match response {
                 Some(bytes) => self.respond(&request, bytes),
@@ -274,13 +262,7 @@ impl Mesh {
         let Some(pending) = request.pending.clone() else {
             return Ok(());
         };
-        self.sent(
-            Errand::Respond(pending, status),
-            request.source,
-            response,
-            Duration::ZERO,
-        )
-        .map(drop)
+        self.take(Errand::Respond(pending, status), request.source, response)
     }
 
     /// The messages for a port of this host, from now on, including requests, which are to be [answered](Self::respond).
@@ -340,6 +322,11 @@ impl Mesh {
             End::NoBoard => Err(SendError::NoBoard),
             End::Gone(fault) => Err(SendError::Gone(fault)),
         }
+    }
+
+    /// Sends something, until the board at the port has taken it.
+    fn take(&self, errand: Errand, dest: u64, bytes: &[u8]) -> Result<(), SendError> {
+        self.sent(errand, dest, bytes, Duration::ZERO).map(drop)
     }
 
     fn sent(

@@ -86,10 +86,9 @@ pub fn check_pairs(talk: &mut dyn Talk, network: &Network, report: &mut CheckRep
 
 fn pings(talk: &mut dyn Talk, pairs: &[(u64, u64)], report: &mut CheckReport) {
     let payload = |(from, to): (u64, u64)| [from.to_le_bytes(), to.to_le_bytes()].concat();
-    let requests: Vec<BoardRequest> = pairs
-        .iter()
-        .map(|&(from, to)| BoardRequest::new(from as usize, to, Query::Ping).with(payload((from, to))))
-        .collect();
+    let request =
+        |&(from, to): &(u64, u64)| BoardRequest::new(from as usize, to, Query::Ping).with(payload((from, to)));
+    let requests: Vec<BoardRequest> = pairs.iter().map(request).collect();
     let replies = ask_all(talk, &requests);
     report.pings = pairs.len() as u64;
     for (pair, reply) in pairs.iter().zip(replies) {
@@ -142,10 +141,8 @@ pub fn counters(talk: &mut dyn Talk, nodes: u64) -> Vec<Option<RouterCounters>> 
 pub fn check_broadcasts(talk: &mut dyn Talk, nodes: u64, has_keys: bool, report: &mut CheckReport) {
     let orders = if has_keys { 2 } else { 1 };
     let delivered = |counters: Vec<Option<RouterCounters>>| -> Vec<Option<u32>> {
-        counters
-            .iter()
-            .map(|counters| Some(counters.as_ref()?.delivered))
-            .collect()
+        let delivered = |counters: Option<RouterCounters>| Some(counters?.delivered);
+        counters.into_iter().map(delivered).collect()
     };
     let before = delivered(counters(talk, nodes));
     for node in 0..nodes {

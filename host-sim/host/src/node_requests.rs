@@ -59,10 +59,8 @@ impl Mesh {
         let mut states = Vec::new();
         for some in nodes.chunks(AT_ONCE) {
             std::thread::scope(|scope| {
-                let asked: Vec<_> = some
-                    .iter()
-                    .map(|node| scope.spawn(|| self.counters_of(*node)))
-                    .collect();
+                let asked = some.iter().map(|node| scope.spawn(|| self.counters_of(*node)));
+                let asked: Vec<_> = asked.collect();
                 states.extend(asked.into_iter().filter_map(|state| state.join().ok()));
             });
         }

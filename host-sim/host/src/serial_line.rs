@@ -23,6 +23,13 @@ pub struct BadPort {
     pub fault: PortFault,
 }
 
+impl BadPort {
+    fn new(path: &Path, fault: PortFault) -> Self {
+        let path = path.to_path_buf();
+        BadPort { path, fault }
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum PortFault {
     #[error("{0}")]
@@ -63,10 +70,8 @@ impl fmt::Debug for SerialLine {
 impl SerialLine {
     /// Opens a port and locks it. A board need not be there.
     pub fn open(path: &Path, baud: u32, keys: Option<MeshKeys>) -> Result<Self, BadPort> {
-        let bad = |fault| BadPort {
-            path: path.to_path_buf(),
-            fault,
-        };
+        let bad = |fault| BadPort::new(path, fault);
+
         let mut port = HostPort::new(fresh_epoch(), baud, 0);
         if let Some(keys) = keys {
             let credentials = Credentials {
@@ -107,10 +112,7 @@ impl SerialLine {
     }
 
     fn bad(&self, fault: PortFault) -> BadPort {
-        BadPort {
-            path: self.path.clone(),
-            fault,
-        }
+        BadPort::new(&self.path, fault)
     }
 
     /// Transfers bytes both ways, and waits briefly for the first.
@@ -146,10 +148,8 @@ impl SerialLine {
 
 /// Transfers bytes both ways at several lines, and waits briefly for the first at one of them.
 pub fn exchange_all(lines: &mut [SerialLine]) -> Result<(), BadPort> {
-    lines
-        .iter_mut()
-        .enumerate()
-        .try_for_each(|(place, line)| line.carry(place == 0).map_err(|fault| line.bad(fault)))
+    let mut lines = lines.iter_mut().enumerate();
+    lines.try_for_each(|(place, line)| line.carry(place == 0).map_err(|fault| line.bad(fault)))
 }
 
 /// The fault of a failed read or write; none if there is merely nothing to do.

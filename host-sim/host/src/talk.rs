@@ -80,23 +80,15 @@ pub fn ask_nodes(talk: &mut dyn Talk, nodes: &[u64], query: Query, more: &[u8]) 
     let entrances = talk.entrances();
     let mut replies: Vec<Option<Reply>> = vec![None; nodes.len()];
     for attempt in 0..entrances.len() {
-        let open: Vec<usize> = (0..nodes.len())
-            .filter(|place| !is_response(&replies[*place]))
-            .collect();
+        let open = (0..nodes.len()).filter(|place| !is_response(&replies[*place]));
+        let open: Vec<usize> = open.collect();
         if open.is_empty() {
             break;
         }
         let ask = |place: &usize| {
-            let own = entrances
-                .iter()
-                .position(|address| *address == nodes[*place])
-                .unwrap_or(0);
-            BoardRequest {
-                at: (own + attempt) % entrances.len(),
-                dest: nodes[*place],
-                query,
-                more: more.to_vec(),
-            }
+            let own = entrances.iter().position(|address| *address == nodes[*place]);
+            let at = (own.unwrap_or(0) + attempt) % entrances.len();
+            BoardRequest::new(at, nodes[*place], query).with(more.to_vec())
         };
         let requests: Vec<BoardRequest> = open.iter().map(ask).collect();
         for (place, reply) in open.iter().zip(talk.ask(&requests)) {

@@ -192,16 +192,14 @@ mod tests {
 
     fn reached(traffic: &str, network: &str, source: u32, packets: usize) -> BTreeSet<u32> {
         let (mut destinations, mut rng) = (of(traffic, network), rng());
-        (0..packets)
-            .map(|_| destinations.next(source, &mut rng).unwrap())
-            .collect()
+        let drawn = (0..packets).map(|_| destinations.next(source, &mut rng).unwrap());
+        drawn.collect()
     }
 
     fn fixed(traffic: &str, network: &str, nodes: u32) -> Vec<u32> {
         let (mut destinations, mut rng) = (of(traffic, network), rng());
-        (0..nodes)
-            .map(|node| destinations.next(node, &mut rng).unwrap())
-            .collect()
+        let drawn = (0..nodes).map(|node| destinations.next(node, &mut rng).unwrap());
+        drawn.collect()
     }
 
     #[test]
@@ -228,9 +226,8 @@ mod tests {
     #[test]
     fn a_hot_spot_gets_its_share() {
         let (mut destinations, mut rng) = (of("hot-spot(2,0.6)", "ring(11)"), rng());
-        let hot = (0..10_000)
-            .filter(|_| destinations.next(5, &mut rng) == Some(2))
-            .count();
+        let is_hot = |_: &u32| destinations.next(5, &mut rng) == Some(2);
+        let hot = (0..10_000).filter(is_hot).count();
         // Its share, and a tenth of the rest.
         assert!((6_200..6_600).contains(&hot), "{hot}");
     }

@@ -55,9 +55,8 @@ impl FromStr for Time {
     type Err = BadTime;
 
     fn from_str(text: &str) -> Result<Self, BadTime> {
-        let unit = UNITS
-            .iter()
-            .find_map(|&(name, nanos)| Some((text.strip_suffix(name)?, nanos)));
+        let fits = |&(name, nanos)| Some((text.strip_suffix(name)?, nanos));
+        let unit = UNITS.iter().find_map(fits);
         let time = unit.and_then(|(number, unit)| Some(number.parse::<f64>().ok()? * unit as f64));
         match time {
             Some(nanos) if (0.0..END).contains(&nanos) && !text.starts_with(['-', '+']) => {

@@ -112,9 +112,8 @@ impl<'a> Engine<'a> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(experiment.seed ^ PERMUTATION);
         let destinations = Destinations::new(experiment.traffic, experiment.network, &mut rng)?;
         let wiring = Wiring::new(experiment.network);
-        let standing = experiment
-            .failures
-            .map(|failures| Standing::new(failures, &wiring, experiment.seed));
+        let failures = experiment.failures;
+        let standing = failures.map(|failures| Standing::new(failures, &wiring, experiment.seed));
         let mut parameters = experiment.parameters;
         if parameters.paths != Paths::Rule || standing.is_some() || experiment.routes.is_some() {
             // What is special about balanced rings is a matter of the routing function by itself.
@@ -136,11 +135,9 @@ impl<'a> Engine<'a> {
         let parameters = parameters.shared_out(plan.channels());
         let nodes = wiring.nodes() as u32;
         let size = partition::size(wiring.nodes(), wiring.ports() * plan.channels() as usize);
-        let window = if size < nodes {
-            parameters.flight().min(parameters.credit_return())
-        } else {
-            LONGEST_TURN
-        };
+        let shortest = parameters.flight().min(parameters.credit_return());
+        let window = if size < nodes { shortest } else { LONGEST_TURN };
+
         let shared = Shared {
             parameters,
             routes,
@@ -212,9 +209,8 @@ impl<'a> Engine<'a> {
     }
 
     pub(super) fn failed(&self) -> (u64, u64) {
-        self.failing
-            .as_ref()
-            .map_or((0, 0), |failing| failing.standing.counts())
+        let failing = self.failing.as_ref();
+        failing.map_or((0, 0), |failing| failing.standing.counts())
     }
 
     /// Packets count from now on, in batches of so many cycles, as a power of two.
@@ -250,18 +246,17 @@ impl<'a> Engine<'a> {
             self.shared.measured = self.recorder.window();
             self.shared.alive = self.alive() as i64;
             let next_event = self.failing.as_ref().and_then(|failing| failing.standing.next_event());
-            let turn_end = (self.now + self.window)
-                .min(end)
-                .min(next_event.unwrap_or(u32::MAX).max(self.now + 1));
+            let next_event = next_event.unwrap_or(u32::MAX).max(self.now + 1);
+            let turn_end = (self.now + self.window).min(end).min(next_event);
+
             let turn = self.now..turn_end;
             let shared = &self.shared;
             if self.pool.is_some() {
                 let work = |partition: &mut Partition| partition.turn(shared, turn.clone());
                 self.partitions.par_iter_mut().for_each(work);
             } else {
-                self.partitions
-                    .iter_mut()
-                    .for_each(|partition| partition.turn(shared, turn.clone()));
+                let partitions = self.partitions.iter_mut();
+                partitions.for_each(|partition| partition.turn(shared, turn.clone()));
             }
             exchange(&mut self.partitions);
             self.now = turn_end;
@@ -335,11 +330,9 @@ impl<'a> Engine<'a> {
 
     /// The partition of a channel, and the channel's number in it.
     fn place(&self, channel: u32) -> (&Partition, u32) {
-        let number = self
-            .partitions
-            .partition_point(|partition| partition.first_channel <= channel)
-            - 1;
-        let partition = &self.partitions[number];
+        let begins_before = |partition: &Partition| partition.first_channel <= channel;
+        let partition = &self.partitions[self.partitions.partition_point(begins_before) - 1];
+
         (partition, channel - partition.first_channel)
     }
 

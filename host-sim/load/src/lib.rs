@@ -3,25 +3,17 @@
 //! One experiment simulates a network at a rate until its mean latency is known well enough:
 //!
 //! ```
-//! use hopwise_core::{Network, Rule};
+//! use hopwise_core::Network;
 //! use hopwise_language::Traffic;
-//! use hopwise_load::measure::{self, Effort, Experiment};
-//! use hopwise_load::parameters::{Parameters, Process};
+//! use hopwise_load::measure::{self, Experiment};
 //!
 //! let network: Network = "torus(4,4)".parse()?;
 //! let point = measure::run(&Experiment {
-//!     network: &network,
-//!     rule: Rule::Exact,
-//!     parameters: Parameters::BOOKSIM,
 //!     traffic: Traffic::Uniform,
-//!     process: Process::Bernoulli,
 //!     rate: 0.1,
-//!     seed: 1,
-//!     effort: Effort::default(),
-//!     failures: None,
-//!     routes: None,
-//!     threads: 1,
+//!     ..Experiment::new(&network)
 //! })?;
+
 //! assert!(!point.saturated);
 //! // A hop takes 5 cycles, entering and leaving the network 7; the rest is waiting for others.
 //! assert!(point.latency_mean > 7.0 + 5.0 * point.hops_mean);

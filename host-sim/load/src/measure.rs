@@ -38,7 +38,27 @@ pub struct Experiment<'a> {
     pub threads: usize,
 }
 
+impl<'a> Experiment<'a> {
+    /// The network with the routers, the traffic and a low load of the reference simulator.
+    pub fn new(network: &'a Network) -> Self {
+        Self {
+            network,
+            rule: Rule::Exact,
+            parameters: Parameters::BOOKSIM,
+            traffic: Traffic::UniformWithSelf,
+            process: Process::Bernoulli,
+            rate: 0.05,
+            seed: 1,
+            effort: Effort::default(),
+            failures: None,
+            routes: None,
+            threads: 1,
+        }
+    }
+}
+
 /// When a measurement is long enough.
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
     /// Half the width of the 95% confidence interval of the mean latency, relative to it, that is aimed at.
@@ -316,9 +336,8 @@ impl Measurement<'_> {
             return None;
         }
         let groups = batches.chunks(size).take(GROUPS).map(total);
-        groups
-            .map(|(sum, count)| (count > 0).then(|| sum as f64 / count as f64))
-            .collect()
+        let means = groups.map(|(sum, count)| (count > 0).then(|| sum as f64 / count as f64));
+        means.collect()
     }
 
     fn estimate(&self, batch_bits: u32) -> Estimate {

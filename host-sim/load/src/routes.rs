@@ -95,12 +95,8 @@ impl RouteTable {
                 }
                 _ => None,
             };
-            let wrong = || {
-                bad(format!(
-                    "line {number}: '{line}' is not a node, a destination and a port"
-                ))
-            };
-            there.ok_or_else(wrong)?;
+            let wrong = || format!("line {number}: '{line}' is not a node, a destination and a port");
+            there.ok_or_else(|| bad(wrong()))?;
         }
         for (dest, next) in (0..nodes).zip(next.chunks(nodes as usize)) {
             let mut arrives: Vec<bool> = (0..nodes).map(|node| node == dest).collect();
@@ -148,11 +144,8 @@ impl Routes {
 
     /// Tabulates a small network; O(nodes^2) steps of core. A packet's class on routes of one's own is the number of valleys ahead of it.
     pub(super) fn new(network: &Network, rule: Rule, rings: Rings, wiring: &Wiring, own: Option<&RouteTable>) -> Self {
-        let sizes = wiring
-            .rings
-            .as_ref()
-            .filter(|_| rings == Rings::Balanced)
-            .map(|rings| rings.sizes.clone());
+        let balanced = wiring.rings.as_ref().filter(|_| rings == Rings::Balanced);
+        let sizes = balanced.map(|rings| rings.sizes.clone());
         let mut routes = Self {
             rings: sizes,
             ..Self::without_table(network, rule)
@@ -244,9 +237,8 @@ impl Routes {
         }
         if !self.shortest.is_empty() {
             let bits = port.map_or(0, |port| !(1 << port));
-            self.shortest[node as usize * nodes..][..nodes]
-                .iter_mut()
-                .for_each(|ports| *ports &= bits);
+            let ports = self.shortest[node as usize * nodes..][..nodes].iter_mut();
+            ports.for_each(|ports| *ports &= bits);
         }
     }
 
@@ -378,13 +370,7 @@ mod tests {
     /// Both ways to find a class agree with core: the table, and the count that a packet carries.
     #[test]
     fn classes_are_those_of_core() {
-        for expression in [
-            "re(ring(4),complete(3),2)",
-            "rcr(2,2,2)",
-            "rcr(1,4,3)",
-            "wk(4,2)",
-            "rdn(ring(3),1)",
-        ] {
+        for expression in "re(ring(4),complete(3),2) rcr(2,2,2) rcr(1,4,3) wk(4,2) rdn(ring(3),1)".split(' ') {
             let network: Network = expression.parse().unwrap();
             let wiring = Wiring::new(&network);
             for rule in [Rule::Exact, Rule::Paper] {

@@ -61,10 +61,8 @@ impl Schedule {
                 continue;
             }
             if from > last || dest > last {
-                let what = format!("a packet from node {from} to node {dest}");
-                return Err(bad(format!(
-                    "the trace has {what}, and {network} has nodes 0 to {last}"
-                )));
+                let what = format!("the trace has a packet from node {from} to node {dest}");
+                return Err(bad(format!("{what}, and {network} has nodes 0 to {last}")));
             }
             if from != dest {
                 times.push((line.at, from as u32, dest as u32));

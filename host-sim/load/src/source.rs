@@ -59,11 +59,9 @@ impl Sources {
                 };
                 let mut calendar = vec![Vec::new(); CALENDAR];
                 let mut begin = |node: u32| {
-                    let end = if rng.random::<f64>() < active {
-                        gap(chances.stop, rng)
-                    } else {
-                        0
-                    };
+                    let is_active = rng.random::<f64>() < active;
+                    let end = if is_active { gap(chances.stop, rng) } else { 0 };
+
                     let mut burst = Burst { next: 0, end };
                     burst.advance(0, chances, rng);
                     calendar[burst.next as usize % CALENDAR].push(node);

@@ -82,13 +82,12 @@ fn locked(engine: &Engine<'_>) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use hopwise_core::{Network, Rule};
-    use hopwise_language::Traffic;
+    use hopwise_core::Network;
 
     use super::*;
     use crate::engine::State;
-    use crate::measure::{Effort, Experiment};
-    use crate::parameters::{Parameters, Process};
+    use crate::measure::Experiment;
+    use crate::parameters::Parameters;
 
     /// With one class of buffers, some rings of a torus lock while the others go on: that is seen at once, and it is true, for
     /// the locked channels never change again.
@@ -96,21 +95,13 @@ mod tests {
     fn a_lock_is_seen_while_others_move() {
         let network: Network = "torus(8,8)".parse().unwrap();
         let experiment = Experiment {
-            network: &network,
-            rule: Rule::Exact,
             parameters: Parameters {
                 class_limit: Some(1),
                 packet_flits: 4,
                 ..Parameters::BOOKSIM
             },
-            traffic: Traffic::UniformWithSelf,
-            process: Process::Bernoulli,
             rate: 0.12,
-            seed: 1,
-            effort: Effort::default(),
-            failures: None,
-            routes: None,
-            threads: 1,
+            ..Experiment::new(&network)
         };
         let mut engine = Engine::new(&experiment, None, 0).unwrap();
         let mut deadlock = None;
@@ -125,9 +116,8 @@ mod tests {
         assert!(deadlock.cycle.len() >= 2, "{deadlock}");
         let locked = locked(&engine);
         let count = locked.iter().filter(|&&locked| locked).count();
-        let busy = (0..engine.channels())
-            .filter(|&channel| engine.input(channel).filled > 0)
-            .count();
+        let is_busy = |&channel: &u32| engine.input(channel).filled > 0;
+        let busy = (0..engine.channels()).filter(is_busy).count();
         let is_part = count < busy / 2;
         assert!(is_part, "{count} of {busy} busy channels are locked: not a part");
         let look = |engine: &Engine<'_>| -> Vec<(State, u16, u32)> {

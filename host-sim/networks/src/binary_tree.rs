@@ -53,9 +53,8 @@ impl BinaryTree {
             nearest.and_then(|place| Some(deep[place]? + hops[place])).unwrap_or(0)
         };
         let all = deep.iter().enumerate();
-        all.map(|(node, hops)| hops.unwrap_or_else(|| beside(node)))
-            .max()
-            .unwrap_or(0)
+        let hops = all.map(|(node, hops)| hops.unwrap_or_else(|| beside(node)));
+        hops.max().unwrap_or(0)
     }
 
     pub fn levels(&self) -> u32 {

@@ -36,15 +36,12 @@ pub fn bounds(graph: &Graph) -> Option<Bisection> {
         return None;
     }
     let most = cut_size(graph, &best_cut(graph));
-    let least = if graph.nodes() <= EXACT {
-        exact(graph, most)
-    } else {
-        load_bound(graph).min(most)
-    };
-    Some(Bisection {
-        least,
-        most: if graph.nodes() <= EXACT { least } else { most },
-    })
+    if graph.nodes() <= EXACT {
+        let most = exact(graph, most);
+        return Some(Bisection { least: most, most });
+    }
+    let least = load_bound(graph).min(most);
+    Some(Bisection { least, most })
 }
 
 pub fn cut_size(graph: &Graph, side: &[bool]) -> u64 {
@@ -68,14 +65,13 @@ pub fn best_cut(graph: &Graph) -> Vec<bool> {
         orders.push(order);
     }
     // The cuts that are best to begin with are worth improving.
-    let mut starts: Vec<(u64, Vec<bool>)> = orders
-        .into_iter()
-        .map(|order| {
-            let mut side = vec![false; nodes];
-            order[..nodes / 2].iter().for_each(|&node| side[node] = true);
-            (cut_size(graph, &side), side)
-        })
-        .collect();
+    let start = |order: Vec<usize>| {
+        let mut side = vec![false; nodes];
+        order[..nodes / 2].iter().for_each(|&node| side[node] = true);
+        (cut_size(graph, &side), side)
+    };
+    let mut starts: Vec<(u64, Vec<bool>)> = orders.into_iter().map(start).collect();
+
     starts.sort_by_key(|start| start.0);
     starts.truncate(8);
     let improved = starts.into_par_iter().map(|(_, side)| improve(graph, side));
@@ -147,22 +143,17 @@ fn one_pass(graph: &Graph, start: &[bool]) -> Vec<bool> {
 /// Algorithm for Betweenness Centrality, J. Math. Sociol. 25, 2001: O(nodes * links).
 fn load_bound(graph: &Graph) -> u64 {
     let nodes = graph.nodes();
-    let load = (0..nodes)
-        .into_par_iter()
-        .fold(
-            || vec![0f64; 2 * graph.edges()],
-            |mut load, source| {
-                add_loads(graph, source, &mut load);
-                load
-            },
-        )
-        .reduce(
-            || vec![0f64; 2 * graph.edges()],
-            |mut a, b| {
-                a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-                a
-            },
-        );
+    let none = || vec![0f64; 2 * graph.edges()];
+    let and_from = |mut load: Vec<f64>, source| {
+        add_loads(graph, source, &mut load);
+        load
+    };
+    let sum = |mut a: Vec<f64>, b: Vec<f64>| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        a
+    };
+    let load = (0..nodes).into_par_iter().fold(none, and_from).reduce(none, sum);
+
     let both_ways = |node: usize, at: usize, other: usize| {
         let back = graph.neighbors(other).binary_search(&(node as u32));
         let back = back.expect("links go both ways");
@@ -172,9 +163,8 @@ fn load_bound(graph: &Graph) -> u64 {
         let others = graph.neighbors(node).iter().enumerate();
         others.map(move |(at, &other)| (node, at, other as usize))
     });
-    let largest = links
-        .map(|(node, at, other)| both_ways(node, at, other))
-        .fold(0f64, f64::max);
+    let sums = links.map(|(node, at, other)| both_ways(node, at, other));
+    let largest = sums.fold(0f64, f64::max);
     let (a, b) = ((nodes / 2) as f64, nodes.div_ceil(2) as f64);
     // Rounding errors must not lift the bound.
     (2.0 * a * b / largest - 1e-6).ceil() as u64

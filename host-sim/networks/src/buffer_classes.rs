@@ -174,11 +174,9 @@ fn hierarchy_digits(hierarchy: &Hierarchy, node: Node) -> Vec<u64> {
     let mut rest = node;
     let mut digits = Vec::new();
     for (index, &weight) in weights.iter().rev().enumerate() {
-        let saved = if flooded && index > 0 && rest > 0 {
-            weight - 1
-        } else {
-            0
-        };
+        let is_short = flooded && index > 0 && rest > 0;
+        let saved = if is_short { weight - 1 } else { 0 };
+
         digits.push((rest + saved) / weight);
         rest = (rest + saved) % weight;
     }

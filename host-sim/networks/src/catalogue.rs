@@ -149,12 +149,11 @@ fn dual_nets(nodes: u64, ports: u64) -> Vec<String> {
     let mut names = Vec::new();
     let mut size = nodes;
     for levels in 1.. {
-        let Some(cluster) = Some(size / 2)
-            .filter(|_| size.is_multiple_of(2))
-            .and_then(|half| root(half, 2))
-        else {
+        let half = Some(size / 2).filter(|_| size.is_multiple_of(2));
+        let Some(cluster) = half.and_then(|half| root(half, 2)) else {
             break;
         };
+
         size = cluster;
         let lifts = fitting(NAMED_LIFTS.split(' ').map(String::from), size, ports);
         let bases = bases(size, ports).into_iter().chain(lifts);
@@ -197,11 +196,8 @@ fn expansions(nodes: u64, ports: u64) -> Vec<Network> {
                 }
                 if spread && links.iter().sum::<u64>() + phases * most <= positions * ports {
                     let parsed = format!("re({frame},{unit},{phases},sd)").parse::<Network>();
-                    found.extend(
-                        parsed
-                            .ok()
-                            .filter(|network| busiest(network, positions, frame) <= ports),
-                    );
+                    let fits = |network: &Network| busiest(network, positions, frame) <= ports;
+                    found.extend(parsed.ok().filter(fits));
                 }
             }
         }
@@ -215,14 +211,10 @@ fn busiest(network: &Network, positions: u64, frame: &Base) -> u64 {
     let degree = |digit: &u64| Network::from(*frame).unchecked().degree(*digit) == most;
     let digit = (0..frame.nodes()).find(degree).unwrap_or(0);
     let weights = std::iter::successors(Some(positions), |weight| Some(weight * frame.nodes()));
-    let node: u64 = weights
-        .take_while(|&weight| weight < network.nodes())
-        .map(|weight| weight * digit)
-        .sum();
-    (node..node + positions)
-        .map(|node| network.unchecked().degree(node))
-        .max()
-        .unwrap_or(0)
+    let weights = weights.take_while(|&weight| weight < network.nodes());
+    let node: u64 = weights.map(|weight| weight * digit).sum();
+    let degrees = (node..node + positions).map(|node| network.unchecked().degree(node));
+    degrees.max().unwrap_or(0)
 }
 
 fn cubes_of_rings(nodes: u64, ports: u64) -> Vec<String> {
@@ -282,9 +274,8 @@ fn by_number(nodes: u64) -> Vec<String> {
     for n in 1..=bits {
         names.extend(["ccc", "dualcube", "hcn", "hfn", "hcn3"].map(|name| format!("{name}({n})")));
         for m in 1..=bits {
-            names.extend(
-                ["cor", "symmetric-hypernet", "hypernet", "exchanged-hypercube"].map(|name| format!("{name}({n},{m})")),
-            );
+            let families = ["cor", "symmetric-hypernet", "hypernet", "exchanged-hypercube"];
+            names.extend(families.map(|name| format!("{name}({n},{m})")));
         }
     }
     names
@@ -299,12 +290,7 @@ mod tests {
     #[test]
     fn eighteen_boards_with_three_ports() {
         let found: Vec<String> = networks(18, 3).iter().map(ToString::to_string).collect();
-        for expected in [
-            "rdn(ring(3),1)",
-            "ring(18)",
-            "torus(9,2)",
-            "re(ring(9),complete(2),1,sd)",
-        ] {
+        for expected in "rdn(ring(3),1) ring(18) torus(9,2) re(ring(9),complete(2),1,sd)".split(' ') {
             let is_found = found.iter().any(|name| name == expected);
             assert!(is_found, "{expected} is not among {found:?}");
         }
@@ -351,22 +337,17 @@ mod tests {
             let mut bases: Vec<Base> = Vec::new();
             for word in words {
                 bases.extend(word.parse::<Base>());
-                bases.extend(
-                    lists
-                        .iter()
-                        .filter_map(|list| format!("{word}({list})").parse::<Base>().ok()),
-                );
+                let base = |list: &String| format!("{word}({list})").parse::<Base>().ok();
+                bases.extend(lists.iter().filter_map(base));
             }
             bases.retain(|base| base.nodes() <= nodes);
             let mut texts: Vec<String> = bases.iter().map(ToString::to_string).collect();
             for word in Family::WORDS.iter().filter(is_ruled) {
                 texts.push(word.to_string());
                 let tails = ["", ",diameter", ",all", ",one"];
-                texts.extend(
-                    numbers
-                        .iter()
-                        .flat_map(|list| tails.map(|tail| format!("{word}({list}{tail})"))),
-                );
+                let written = |list: &String| tails.map(|tail| format!("{word}({list}{tail})"));
+                texts.extend(numbers.iter().flat_map(written));
+
                 for base in &bases {
                     texts.push(format!("{word}({base})"));
                     for n in 0..=6 {

@@ -136,11 +136,9 @@ impl Ranked {
     fn new(network: &Network, also: Vec<String>, ports: u64) -> Result<Self, CannotExamine> {
         let by_digits = matches!(network.family(), Family::Re(re) if !re.routes_by_walk());
         let quick = !by_digits || network.nodes() <= MAX_BY_DIGITS;
-        let profile = if quick {
-            Profile::for_choice(network)
-        } else {
-            Profile::distances(network)
-        }?;
+        let measure = if quick { Profile::for_choice } else { Profile::distances };
+        let profile = measure(network)?;
+
         let usage = if quick { Usage::of(network) } else { None };
         let excess = |mean| Bound::new(network.nodes(), ports).excess(mean);
         Ok(Ranked {
@@ -161,9 +159,8 @@ impl Choice {
         let margin = nodes * wanted.within_percent / 100;
         let (least_nodes, most_nodes) = ((nodes - margin).max(2), nodes + margin);
         let lifts = Catalogue::kept();
-        let mut candidates: Vec<Network> = (least_nodes..=most_nodes)
-            .flat_map(|nodes| catalogue::networks(nodes, ports))
-            .collect();
+        let candidates = (least_nodes..=most_nodes).flat_map(|nodes| catalogue::networks(nodes, ports));
+        let mut candidates: Vec<Network> = candidates.collect();
         candidates.extend((least_nodes..=most_nodes).filter_map(|size| lift(&lifts, size, ports, size == nodes)));
         let all = candidates.len() as u64;
         let done = std::sync::atomic::AtomicU64::new(0);
@@ -311,11 +308,8 @@ fn name_graphs_once(found: Vec<(Profile, Network)>, top: usize) -> Result<Vec<(N
         }
         let small = profile.nodes <= MAX_COMPARED;
         let sorted = |graph| Sorted::new(graph, network.vertex_transitive());
-        let graph = if small {
-            Some(sorted(Graph::build(&network)?))
-        } else {
-            None
-        };
+        let graph = small.then(|| Graph::build(&network)).transpose()?.map(sorted);
+
         let mut candidates = kept.iter_mut().rev().filter(|kept| kept.has_figures_of(&profile));
         match candidates.find(|kept| kept.is_graph_of(&network, graph.as_ref())) {
             Some(twin) => twin.also.push(profile.expression),

@@ -238,10 +238,9 @@ fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {
         })
         .sum();
     let walks = re.routes_by_walk().then(|| Walks::find(network, re)).flatten();
-    let (edges, distance_sum) = (
-        re.unit().edges() * copies + frame_edges,
-        walks.and_then(|walks| walks.distance_sum(re)),
-    );
+    let edges = re.unit().edges() * copies + frame_edges;
+    let distance_sum = walks.and_then(|walks| walks.distance_sum(re));
+
     Some(ClosedForm {
         diameter: re.routes_by_walk().then(|| diameter(network, re)).flatten(),
         ..ClosedForm::of(network, edges, degrees, distance_sum)
@@ -266,15 +265,13 @@ fn degrees(network: &Network, re: &Re) -> Option<(u64, u64)> {
     let topology = network.unchecked();
     let range = |position| {
         let zero = topology.degree(position);
-        weights(re)
-            .zip(0..)
-            .fold((zero, zero), |(least, most), (weight, phase)| {
-                let degrees = || (0..re.frame(phase).nodes()).map(|digit| topology.degree(position + digit * weight));
-                (
-                    least + degrees().min().unwrap_or(zero) - zero,
-                    most + degrees().max().unwrap_or(zero) - zero,
-                )
-            })
+        let (mut least, mut most) = (zero, zero);
+        for (weight, phase) in weights(re).zip(0..) {
+            let degrees = || (0..re.frame(phase).nodes()).map(|digit| topology.degree(position + digit * weight));
+            least = least + degrees().min().unwrap_or(zero) - zero;
+            most = most + degrees().max().unwrap_or(zero) - zero;
+        }
+        (least, most)
     };
     let ranges = || (0..re.unit().nodes()).map(range);
     Some((
@@ -311,9 +308,8 @@ impl Walks {
 
     fn find(network: &Network, re: &Re) -> Option<Walks> {
         let positions = re.unit().nodes();
-        let mut pivots: Vec<u64> = (0..re.phases())
-            .map(|phase| re.pivots_of(phase))
-            .collect::<Option<_>>()?;
+        let pivots = (0..re.phases()).map(|phase| re.pivots_of(phase));
+        let mut pivots: Vec<u64> = pivots.collect::<Option<_>>()?;
         pivots.sort_unstable();
         pivots.dedup();
         if pivots.len() > Self::MAX_PIVOTS || network.nodes() < positions {
@@ -376,9 +372,8 @@ impl Walks {
         let at_pivots = |pivots: &u64| -> Option<(u128, u128)> {
             let phases = || (0..re.phases()).filter(|&phase| re.pivots_of(phase) == Some(*pivots));
             let all = phases().try_fold(1u128, |all, phase| all.checked_mul(pairs(phase)?))?;
-            let equal = phases()
-                .map(|phase| u128::from(re.frame(phase).nodes()))
-                .product::<u128>();
+            let sizes = phases().map(|phase| u128::from(re.frame(phase).nodes()));
+            let equal = sizes.product::<u128>();
             Some((equal, all - equal))
         };
         let choices: Vec<(u128, u128)> = self.pivots.iter().map(at_pivots).collect::<Option<_>>()?;

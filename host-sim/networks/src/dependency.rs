@@ -58,19 +58,18 @@ pub fn build(
 ) -> Result<Dependencies, RouteFault> {
     let done = AtomicU64::new(0);
     let all: Vec<usize> = (0..graph.nodes()).collect();
-    let parts: Result<Vec<_>, RouteFault> = all
-        .par_chunks(64)
-        .map(|dests| {
-            let mut pairs = Vec::new();
-            for &dest in dests {
-                add_dependencies(network, graph, rule, scheme, dest, &mut pairs)?;
-            }
-            pairs.sort_unstable();
-            pairs.dedup();
-            progress(done.fetch_add(dests.len() as u64, Ordering::Relaxed) + dests.len() as u64);
-            Ok(pairs)
-        })
-        .collect();
+    let part = |dests: &[usize]| {
+        let mut pairs = Vec::new();
+        for &dest in dests {
+            add_dependencies(network, graph, rule, scheme, dest, &mut pairs)?;
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        progress(done.fetch_add(dests.len() as u64, Ordering::Relaxed) + dests.len() as u64);
+        Ok(pairs)
+    };
+    let parts: Result<Vec<_>, RouteFault> = all.par_chunks(64).map(part).collect();
+
     let mut pairs: Vec<(Channel, Option<Channel>)> = parts?.into_iter().flatten().collect();
     pairs.par_sort_unstable();
     pairs.dedup();
@@ -98,8 +97,9 @@ fn add_dependencies(
         Scheme::Network if buffer_classes::counts_valleys(network) => routes.valleys(),
         Scheme::Network => {
             let class = |node| buffer_classes::class(network, node as Node, dest as Node, rule);
-            (0..graph.nodes())
-                .map(|node| class(node).map_or(u32::MAX, |class| class as u32))
+            let classes = (0..graph.nodes()).map(class);
+            classes
+                .map(|class| class.map_or(u32::MAX, |class| class as u32))
                 .collect()
         }
     };

@@ -43,11 +43,11 @@ type Sources = [u64; WORDS];
 pub fn from_sources(graph: &Graph, sources: &[usize], progress: impl Fn(u64) + Sync) -> Distances {
     let done = AtomicU64::new(0);
     let batches = sources.par_chunks(VIRTUAL_CHANNELS).map(|batch| {
-        let found = if batch.len() == 1 {
-            summary(&hops_from(graph, batch[0]))
-        } else {
-            search_batch(graph, batch)
+        let found = match batch {
+            [only] => summary(&hops_from(graph, *only)),
+            _ => search_batch(graph, batch),
         };
+
         progress(done.fetch_add(batch.len() as u64, Ordering::Relaxed) + batch.len() as u64);
         found
     });

@@ -32,17 +32,15 @@ fn tree(root: u64, children: impl Fn(u64) -> Vec<u64>, label: impl Fn(u64) -> St
     // Each entry: the node, what stands before its branch, and whether a sister follows it.
     let mut waiting = vec![(root, String::new(), None)];
     while let Some((node, before, sister_follows)) = waiting.pop() {
-        let branch = match sister_follows {
-            None => "",
-            Some(true) => "├─ ",
-            Some(false) => "└─ ",
+        let (branch, inside) = match sister_follows {
+            None => ("", ""),
+            Some(true) => ("├─ ", "│  "),
+            Some(false) => ("└─ ", "   "),
         };
+
         let _ = writeln!(drawing, "{before}{branch}{}", label(node));
-        let inside = match sister_follows {
-            None => before,
-            Some(true) => before + "│  ",
-            Some(false) => before + "   ",
-        };
+        let inside = before + inside;
+
         let below = children(node);
         for (place, child) in below.iter().enumerate().rev() {
             waiting.push((*child, inside.clone(), Some(place + 1 < below.len())));

@@ -29,9 +29,8 @@ pub const FORMATS: [(&str, &str); 6] = [
 pub fn network(network: &Network, format: &str) -> Result<String, CannotExamine> {
     let Some((_, template)) = FORMATS.iter().find(|(name, _)| *name == format) else {
         let names = FORMATS.map(|(name, _)| name).join(", ");
-        return Err(CannotExamine(format!(
-            "'{format}' is not a format; the formats are {names}"
-        )));
+        let why = format!("'{format}' is not a format; the formats are {names}");
+        return Err(CannotExamine(why));
     };
     let topology = network.unchecked();
     let nodes = 0..network.nodes();
@@ -87,9 +86,9 @@ pub fn routes(network: &Network, rule: Rule) -> Result<String, CannotExamine> {
     let pairs = (0..nodes).flat_map(|node| (0..nodes).map(move |dest| (node, dest)));
     let mut text = "node,destination,port\n".to_string();
     for (node, dest) in pairs.filter(|(node, dest)| node != dest) {
-        let port = topology
-            .port_to(node, topology.next(node, dest, rule))
-            .unwrap_or_default();
+        let next = topology.next(node, dest, rule);
+        let port = topology.port_to(node, next).unwrap_or_default();
+
         let _ = writeln!(text, "{node},{dest},{port}");
     }
     Ok(text)

@@ -71,10 +71,8 @@ pub fn surroundings(graph: &Graph, node: usize) -> u64 {
         }
     }
     let mut number = 0;
-    levels
-        .as_flattened()
-        .iter()
-        .for_each(|&figure| mix(&mut number, figure));
+    let figures = levels.as_flattened().iter();
+    figures.for_each(|&figure| mix(&mut number, figure));
     number
 }
 

@@ -88,8 +88,7 @@ impl Profile {
 
     /// All of it: also the bounds of the bisection and the steps of a broadcast, where that does not take too long.
     pub fn whole(network: &Network) -> Result<Profile, CannotExamine> {
-        let mut profile = Profile::distances(network)?;
-        profile.broadcast_steps = broadcast_steps(network);
+        let mut profile = Profile::for_choice(network)?;
         if network.nodes() <= bisection::MAX_NODES as u64 {
             profile.bisection = bisection::bounds(&Graph::build(network)?);
         }

@@ -36,22 +36,20 @@ impl Route {
         let (mut path, mut here) = (vec![from], from);
         while here != to {
             if path.len() as u64 > MAX_HOPS {
-                let hops = format!("has more than {MAX_HOPS} hops, too many to list");
-                return Err(CannotExamine(format!(
-                    "{network}: the route from {from} to {to} {hops}"
-                )));
+                let why =
+                    format!("{network}: the route from {from} to {to} has more than {MAX_HOPS} hops, too many to list");
+                return Err(CannotExamine(why));
             }
             here = topology.next(here, to, rule);
             path.push(here);
         }
+        let ports = path.windows(2).filter_map(|hop| topology.port_to(hop[0], hop[1]));
         Ok(Route {
             hops: path.len() as u64 - 1,
             distance: distance(network, from, to)?,
             method: method_name(topology.method(from, to, rule)),
-            ports: path
-                .windows(2)
-                .filter_map(|hop| topology.port_to(hop[0], hop[1]))
-                .collect(),
+            ports: ports.collect(),
+
             path,
         })
     }

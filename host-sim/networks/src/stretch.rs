@@ -65,16 +65,14 @@ impl Stretch {
     }
 
     fn and(self, other: Stretch) -> Stretch {
+        let is_worse = other.worst.ratio() > self.worst.ratio();
+
         Stretch {
             pairs: self.pairs + other.pairs,
             shortest: self.shortest + other.shortest,
             longest: self.longest.max(other.longest),
             sum: self.sum + other.sum,
-            worst: if other.worst.ratio() > self.worst.ratio() {
-                other.worst
-            } else {
-                self.worst
-            },
+            worst: if is_worse { other.worst } else { self.worst },
         }
     }
 

@@ -93,9 +93,8 @@ pub fn label(mesh: &Mesh, node: u64) -> String {
     for port in 0..mesh.degree(node) {
         let end = NodePort { node, port };
         let uart = mesh.uart(end);
-        let far = mesh
-            .far_end(end)
-            .map_or_else(|| "nothing".into(), |far| far.to_string());
+        let far = mesh.far_end(end).map(|far| far.to_string());
+        let far = far.as_deref().unwrap_or("nothing");
         let (tx, rx) = (describe(&uart.tx), describe(&uart.rx));
         let _ = writeln!(text, "  {port}  {:7}  TX {tx}  RX {rx}  to {far}", uart.name);
     }

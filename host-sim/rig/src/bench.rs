@@ -35,9 +35,9 @@ impl Bench {
                 probe: board["probe"].as_str()?.into(),
             })
         };
-        let state = self
-            .ask("GET", "/state", &[])
-            .and_then(|state| Ok(serde_json::from_slice::<Value>(&state)?));
+        let state = self.ask("GET", "/state", &[]);
+        let state = state.and_then(|state| Ok(serde_json::from_slice::<Value>(&state)?));
+
         let state = state.map_err(|error| NoBench {
             address: self.0.clone(),
             error,

@@ -55,12 +55,12 @@ impl LogFormat {
             let file = location.file.file_name().map_or(Path::new(""), Path::new);
             format!("{}:{}", file.display(), location.line)
         });
+        let stamp = frame.display_timestamp();
         BoardLine {
             at,
             board,
-            stamp: frame
-                .display_timestamp()
-                .and_then(|stamp| stamp.to_string().parse().ok()),
+            stamp: stamp.and_then(|stamp| stamp.to_string().parse().ok()),
+
             level: frame.level(),
             text: frame.display_message().to_string(),
             place,

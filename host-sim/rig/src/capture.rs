@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use super::board_log::BadLogTable;
 use super::clock_notes::{ClockKey, Clocks};
-use super::clocks::Alignment;
+
 use super::live::{HELD_BACK, Live};
 use super::mesh::Mesh;
 use super::probe_rs::Unfit;
@@ -272,23 +272,18 @@ impl<'a> Capture<'a> {
         output.finish().map_err(failed)?;
         scratch.keep_unaligned = false;
         let nodes: BTreeSet<u64> = self.clocks.notes.keys().map(|(node, _)| *node).collect();
-        let Alignment {
-            pairs,
-            residual_median,
-            residual_95,
-            residual_worst,
-            ..
-        } = time_line.alignment;
+        let alignment = time_line.alignment;
+
         let micros = |seconds: f64| (seconds * 1e7).round() / 10.0;
         Ok(CaptureSummary {
             lines: self.lines,
             events: self.events,
             undecodable: self.undecodable,
             nodes: nodes.len(),
-            clock_pairs: pairs,
-            clock_residual_median_us: micros(residual_median),
-            clock_residual_95_us: micros(residual_95),
-            clock_residual_worst_us: micros(residual_worst),
+            clock_pairs: alignment.pairs,
+            clock_residual_median_us: micros(alignment.residual_median),
+            clock_residual_95_us: micros(alignment.residual_95),
+            clock_residual_worst_us: micros(alignment.residual_worst),
             nodes_not_aligned: time_line.apart,
         })
     }

@@ -145,7 +145,12 @@ fn groups(count: usize, pairs: &[Pair]) -> Vec<usize> {
 fn solve(clocks: &mut [Clock], delays: &mut [f64], usual: &[f64], pairs: &[Pair], weights: &[f64]) {
     let count = clocks.len();
     let size = 2 * count + delays.len();
-    let mut system = System::new(size);
+    let mut system = System {
+        size,
+        matrix: vec![0.0; size * size],
+        right: vec![0.0; size],
+    };
+
     for (pair, weight) in pairs.iter().zip(weights) {
         let at = |clock: usize, shown: f64| shown - clocks[clock].middle;
         let row = [
@@ -185,14 +190,6 @@ struct System {
 }
 
 impl System {
-    fn new(size: usize) -> Self {
-        System {
-            size,
-            matrix: vec![0.0; size * size],
-            right: vec![0.0; size],
-        }
-    }
-
     /// The sum of these unknowns, each times its factor, should be `value`.
     fn add(&mut self, row: &[(usize, f64)], value: f64, weight: f64) {
         for (i, a) in row {

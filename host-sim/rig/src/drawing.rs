@@ -152,13 +152,11 @@ fn inwards(circle: &Circle, node: u64, (x, y): Point, far: f64) -> Point {
 fn draw_cables(out: &mut String, mesh: &Mesh, plan: &WiringPlan, circle: &Circle) {
     for cable in &plan.cables {
         let ends = [cable.from.node_port(), cable.to.node_port()];
-        let Way {
-            feet,
-            begins: [a, b],
-            control,
-        } = Way::of(mesh, circle, cable);
+        let Way { feet, begins, control } = Way::of(mesh, circle, cable);
+        let [a, b] = begins;
+
         let half = middle(middle(a, control), middle(control, b));
-        for (side, begin) in [a, b].into_iter().enumerate() {
+        for (side, begin) in begins.into_iter().enumerate() {
             let (end, foot) = (ends[side], feet[side]);
             let way = [foot, begin, middle(begin, control), half].map(|(x, y)| format!("{x:.1} {y:.1}"));
             let [foot_at, begin_at, knee_at, half_at] = way;
@@ -330,9 +328,8 @@ mod tests {
         };
         let length = (a.0 - b.0).hypot(a.1 - b.1).max(20.0);
         let count = (length / 2.0) as u32;
-        (0..=count)
-            .map(|step| along(f64::from(step) / f64::from(count)))
-            .collect()
+        let steps = (0..=count).map(|step| f64::from(step) / f64::from(count));
+        steps.map(along).collect()
     }
 
     #[test]

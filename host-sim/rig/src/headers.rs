@@ -94,12 +94,11 @@ fn draw(out: &mut String, kind: &BoardKind, connector: &Connector) {
             y - PIN / 2.0,
         );
         if let Some((text, color)) = note {
-            let (at, anchor) = if right { (x + 12.0, "start") } else { (x - 12.0, "end") };
-            let text = if right {
-                format!("{number}  {text}")
-            } else {
-                format!("{text}  {number}")
+            let (at, anchor, text) = match right {
+                true => (x + 12.0, "start", format!("{number}  {text}")),
+                false => (x - 12.0, "end", format!("{text}  {number}")),
             };
+
             let _ = write!(
                 out,
                 "<text data-note=\"{place}\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"{color}\">{}</text>",

@@ -132,10 +132,9 @@ mod tests {
         let one = among(&[modem, board.clone(), other]);
         assert_eq!(the_one(one), Ok("/dev/ttyACM1".into()));
         let several = the_one(among(&[board, usb("/dev/ttyACM2", VENDOR, 0x374e, "0030")]));
-        assert_eq!(
-            several.unwrap_err().to_string(),
-            "say with --port or HOPWISE_PORT which of these boards: /dev/ttyACM2 (probe 0030), /dev/ttyACM1 (probe 066D)"
-        );
+        let boards = "/dev/ttyACM2 (probe 0030), /dev/ttyACM1 (probe 066D)";
+        let why = format!("say with --port or HOPWISE_PORT which of these boards: {boards}");
+        assert_eq!(several.unwrap_err().to_string(), why);
     }
 
     #[test]

@@ -66,23 +66,13 @@ impl fmt::Display for ProbeNews {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ProbeNews::Says { node, text } => write!(f, "board {node}: {text}"),
-            ProbeNews::Ended {
-                node,
-                status,
-                again_in: Some(pause),
-            } => write!(
-                f,
-                "board {node}: probe-rs has ended ({status}) and is started again in {:.1} s",
-                pause.as_secs_f64()
-            ),
-            ProbeNews::Ended {
-                node,
-                status,
-                again_in: None,
-            } => write!(
-                f,
-                "board {node}: probe-rs has ended ({status}) once too often: it is given up"
-            ),
+            ProbeNews::Ended { node, status, again_in } => {
+                write!(f, "board {node}: probe-rs has ended ({status}) ")?;
+                match again_in {
+                    Some(pause) => write!(f, "and is started again in {:.1} s", pause.as_secs_f64()),
+                    None => write!(f, "once too often: it is given up"),
+                }
+            }
         }
     }
 }
@@ -293,10 +283,11 @@ fn send_lines<R: Read>(
     place: usize,
     heard: impl Fn(String) -> Heard,
 ) {
-    let lines = stream
+    for line in stream
+        .map(|stream| BoundedLines(BufReader::new(stream)))
         .into_iter()
-        .flat_map(|stream| BoundedLines(BufReader::new(stream)));
-    for line in lines {
+        .flatten()
+    {
         if sender.send((place, heard(line))).is_err() {
             return;
         }

@@ -179,13 +179,10 @@ impl Comparison<'_> {
 
     /// Every link of a board that answered, with what is heard there if that is one of this mesh.
     fn heard_links(&self) -> impl Iterator<Item = (Socket, Option<Socket>)> {
-        let sockets = self
-            .seen
-            .iter()
-            .flat_map(|(&node, board)| (0..board.links.len()).map(move |link| Socket { node, link }));
-        sockets
-            .filter(|here| self.heard(*here).is_some())
-            .map(|here| (here, self.leads_to(here)))
+        let boards = self.seen.iter().map(|(&node, board)| (node, board.links.len()));
+        let sockets = boards.flat_map(|(node, links)| (0..links).map(move |link| Socket { node, link }));
+        let heard = sockets.filter(|here| self.heard(*here).is_some());
+        heard.map(|here| (here, self.leads_to(here)))
     }
 
     /// The socket of this mesh that is heard at a socket, if it is one.
@@ -212,9 +209,8 @@ impl Comparison<'_> {
     fn find_impostors(&mut self) {
         let mut found = BTreeMap::new();
         for (here, there) in &self.planned {
-            let heard = self
-                .leads_to(*here)
-                .filter(|heard| heard.node != there.node && heard.link == there.link);
+            let is_other = |heard: &Socket| heard.node != there.node && heard.link == there.link;
+            let heard = self.leads_to(*here).filter(is_other);
             if let Some(heard) = heard.filter(|_| !self.seen.contains_key(&there.node)) {
                 found.insert(there.node, heard.node);
             }
@@ -232,20 +228,15 @@ impl Comparison<'_> {
                 (Some(board), _) => {
                     let kind = kind.unwrap_or(self.mesh.kind_of(node).name);
                     // A process stands in for any board.
-                    let other = board
-                        .kind
-                        .as_ref()
-                        .filter(|found| ![kind, PROCESS].contains(&found.as_str()))?;
+                    let is_other = |found: &&String| ![kind, PROCESS].contains(&found.as_str());
+                    let other = board.kind.as_ref().filter(is_other)?;
                     (kind.into(), Some(other.clone()))
                 }
             };
-            let is_there = found.is_some();
+            let (there, silent) = (FindingKind::WrongBoard, FindingKind::NoAnswer);
             Some(Finding {
-                kind: if is_there {
-                    FindingKind::WrongBoard
-                } else {
-                    FindingKind::NoAnswer
-                },
+                kind: if found.is_some() { there } else { silent },
+
                 node,
                 port: None,
                 uart: None,
@@ -294,9 +285,8 @@ impl Comparison<'_> {
         let free = self.heard_links().filter(|(here, _)| !self.planned.contains_key(here));
         // A cable that is to come later may be there already.
         let extra = free.filter(|(here, there)| there.is_none() || there.as_ref() != self.allowed.get(here));
-        extra
-            .map(|(here, _)| self.finding(FindingKind::Extra, here, None))
-            .collect()
+        let findings = extra.map(|(here, _)| self.finding(FindingKind::Extra, here, None));
+        findings.collect()
     }
 
     fn finding(&self, kind: FindingKind, here: Socket, expected: Option<Socket>) -> Finding {
@@ -351,10 +341,8 @@ impl Comparison<'_> {
         }
         for (&a, &b) in &cables {
             let surplus = self.allowed.get(&a) != Some(&b) && a < b;
-            let known = [a, b]
-                .iter()
-                .all(|at| !self.impostors.values().any(|other| *other == at.node));
-            if surplus && known {
+            let is_of_impostor = |at: &Socket| self.impostors.values().any(|other| *other == at.node);
+            if surplus && ![a, b].iter().any(is_of_impostor) {
                 let (a, b) = (self.place(a), self.place(b));
                 moves.push(format!("take out the cable between {a} and {b}"));
             }
@@ -363,10 +351,8 @@ impl Comparison<'_> {
     }
 
     fn cables_as_they_are(&self) -> BTreeMap<Socket, Socket> {
-        let cables = self
-            .heard_links()
-            .filter_map(|(here, there)| Some([(here, there?), (there?, here)]));
-        cables.flatten().collect()
+        let both = |(here, there): (Socket, Option<Socket>)| Some([(here, there?), (there?, here)]);
+        self.heard_links().filter_map(both).flatten().collect()
     }
 
     fn put_right(&self, number: usize, a: Socket, b: Socket, cables: &mut BTreeMap<Socket, Socket>) -> Option<String> {

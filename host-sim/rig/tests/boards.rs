@@ -21,9 +21,8 @@ fn read(path: &str) -> String {
 /// A file, and what it holds if something else is between two of its marks.
 fn between(path: &str, begin: &str, end: &str, written: &str) -> (String, String) {
     let text = read(path);
-    let parts = text
-        .split_once(begin)
-        .and_then(|(before, rest)| Some((before, rest.split_once(end)?.1)));
+    let parts = text.split_once(begin);
+    let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once(end)?.1)));
     let (before, after) = parts.unwrap_or_else(|| panic!("{path} has no '{begin}' and '{end}'"));
     (path.into(), format!("{before}{begin}{written}{end}{after}"))
 }
@@ -51,9 +50,8 @@ fn pictures() -> String {
 
 fn shopping() -> String {
     let row = |kind: &&BoardKind| {
-        let usb = kind
-            .usb
-            .unwrap_or("none: a probe, and a 3.3 V adapter for the serial port");
+        let none = "none: a probe, and a 3.3 V adapter for the serial port";
+        let usb = kind.usb.unwrap_or(none);
         format!("| {} | {} | {} | {usb} |\n", kind.name, kind.chip, kind.links.len())
     };
     let rows: String = KINDS.iter().map(row).collect();
@@ -118,8 +116,7 @@ fn what_is_checked_in_is_what_the_files_of_boards_say() {
 fn no_picture_is_of_a_board_that_is_gone() {
     let files = fs::read_dir(repository("docs")).expect("a folder");
     let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
-    let drawn: BTreeSet<String> = names
-        .filter_map(|name| Some(name.strip_prefix("board-")?.strip_suffix(".svg")?.to_string()))
-        .collect();
+    let kind = |name: String| Some(name.strip_prefix("board-")?.strip_suffix(".svg")?.to_string());
+    let drawn: BTreeSet<String> = names.filter_map(kind).collect();
     assert_eq!(drawn, KINDS.iter().map(|kind| kind.name.to_string()).collect());
 }

@@ -140,24 +140,8 @@ macro_rules! identity_form {
     };
 }
 
-identity_form!(
-    PeerForm,
-    peer,
-    peer_network,
-    peer_port,
-    peer_epoch,
-    peer_mtu,
-    "peer_largest"
-);
-identity_form!(
-    FoundForm,
-    found,
-    found_network,
-    found_port,
-    found_epoch,
-    found_mtu,
-    "found_largest"
-);
+identity_form! { PeerForm, peer, peer_network, peer_port, peer_epoch, peer_mtu, "peer_largest" }
+identity_form! { FoundForm, found, found_network, found_port, found_epoch, found_mtu, "found_largest" }
 
 /// A word; of another version of the wire format, `version-2`.
 mod down {

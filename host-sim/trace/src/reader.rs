@@ -98,10 +98,8 @@ impl<R: BufRead> Reader<R> {
     }
 
     pub fn bad(&self, fault: Fault) -> BadTrace {
-        BadTrace {
-            line: self.number,
-            fault,
-        }
+        let line = self.number;
+        BadTrace { line, fault }
     }
 
     /// Whether the line that was read last has no end, and so is the last there is.
@@ -202,9 +200,8 @@ mod tests {
 
     #[test]
     fn a_later_version_is_refused() {
-        let error = Reader::new(&b"{\"version\":2,\"network\":\"ring(5)\"}\n"[..])
-            .err()
-            .unwrap();
+        let trace = b"{\"version\":2,\"network\":\"ring(5)\"}\n";
+        let error = Reader::new(&trace[..]).err().unwrap();
         let why = "line 1: the trace has version 2, and this program reads versions up to 1: take the one that wrote it, or a later one";
         assert_eq!(error.to_string(), why);
     }
@@ -212,10 +209,8 @@ mod tests {
     #[test]
     fn a_network_that_nobody_runs_is_refused() {
         let network = |header: &[u8]| {
-            Reader::new(header)
-                .unwrap()
-                .network()
-                .map_err(|error| error.to_string())
+            let network = Reader::new(header).unwrap().network();
+            network.map_err(|error| error.to_string())
         };
         assert!(network(b"{\"network\":\"ring(1000000)\"}\n").is_ok());
         let why = "line 1: ring(1000001) has more than 1000000 nodes, too many for a trace";

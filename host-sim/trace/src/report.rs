@@ -134,10 +134,8 @@ impl Report {
     /// Reads a trace to its end. The network is the one given, or else the one that the trace names. The memory does not grow
     /// with the trace: it is for the packets that are under way at a time.
     pub fn read<R: BufRead>(reader: Reader<R>, network: Option<Network>) -> Result<Report, BadTrace> {
-        let network = match network {
-            Some(network) => Some(network),
-            None => reader.network()?,
-        };
+        let network = network.map_or_else(|| reader.network(), |network| Ok(Some(network)))?;
+
         let mut figures = Figures::new(network);
         let overview = follow(reader, network, &mut figures)?;
         Ok(figures.report(overview))
@@ -226,9 +224,8 @@ impl Figures {
             self.by_hops.entry(hops.len()).or_default().add(took);
         }
         let Some(networks) = self.networks else { return };
-        let path: Vec<Node> = std::iter::once(packet.id.source)
-            .chain(hops.iter().map(|hop| hop.to))
-            .collect();
+        let path = std::iter::once(packet.id.source).chain(hops.iter().map(|hop| hop.to));
+        let path: Vec<Node> = path.collect();
         let computed = networks.map(|network| self::path(&network, packet.id.source, node));
         let paths = &mut self.paths;
         paths.followed += 1;
@@ -257,6 +254,7 @@ impl Figures {
     fn report(self, overview: Overview) -> Report {
         let (first, last) = overview.span.unwrap_or_default();
         let by_hops = self.by_hops.iter();
+        let by_hops = by_hops.filter_map(|(hops, samples)| Some((*hops, samples.spread()?)));
         Report {
             network: overview.network.map(|network| network.to_string()),
             nodes: self.nodes,
@@ -268,9 +266,8 @@ impl Figures {
             delivery: self.delivery,
             latency: Latency {
                 end_to_end: self.end_to_end.spread(),
-                by_hops: by_hops
-                    .filter_map(|(hops, samples)| Some((*hops, samples.spread()?)))
-                    .collect(),
+                by_hops: by_hops.collect(),
+
                 broadcast: self.broadcast.spread(),
                 hop: self.hop.spread(),
                 wait: self.wait.spread(),

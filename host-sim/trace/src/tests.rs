@@ -53,6 +53,15 @@ fn sent(link: u8, packet: PacketId, dest: u64, retransmit: bool) -> Event {
     }
 }
 
+fn received(link: u8, packet: PacketId, dest: u64) -> Event {
+    Event::Received { link, packet, dest }
+}
+
+const UNDELIVERABLE: Outcome = Outcome::Undeliverable {
+    at: 5,
+    reason: DropReason::NoRoute,
+};
+
 /// One of every kind of event, with every kind of reason.
 fn events() -> Vec<Event> {
     let any = packet(Kind::Datagram, false);
@@ -83,11 +92,7 @@ fn events() -> Vec<Event> {
     events.extend(errors.map(|error| Event::Damaged { link: 5, error }));
     events.extend(Kind::ALL.map(|kind| sent(3, packet(kind, true), 9, kind == Kind::Request)));
     events.extend([
-        Event::Received {
-            link: 4,
-            packet: any,
-            dest: 2,
-        },
+        received(4, any, 2),
         Event::Accepted { packet: any, dest: 1 },
         Event::Forwarded { link: 0, packet: any },
         Event::Delivered { packet: any },
@@ -98,13 +103,9 @@ fn events() -> Vec<Event> {
         dest: 3,
         reason,
     }));
-    let undeliverable = Outcome::Undeliverable {
-        at: 5,
-        reason: DropReason::NoRoute,
-    };
     let outcomes = [
         Outcome::Delivered,
-        undeliverable,
+        UNDELIVERABLE,
         Outcome::Interrupted,
         Outcome::Unknown,
     ];
@@ -137,23 +138,14 @@ fn every_event_of_a_log_is_read() {
         let text = format!("{event:?}");
         assert_eq!(read_event(&text), Some(event), "{text}");
     }
-    for text in [
-        "",
-        "hello",
-        "Sent",
-        "Sent { link: 1 }",
-        "LinkDown { link: 0, reason: Tired }",
-        "LinkDown { link: 0",
-        "LinkDown { link: 0, reason: Silent } or not",
-    ] {
+    let others = "|hello|Sent|Sent { link: 1 }|LinkDown { link: 0, reason: Tired }|LinkDown { link: 0|\
+                  LinkDown { link: 0, reason: Silent } or not";
+    for text in others.split('|') {
         assert_eq!(read_event(text), None, "{text}");
     }
     let newer = "LinkDown { link: 0, mood: Bad { why: [1], since: (2, 3) }, reason: Silent }";
-    assert_eq!(
-        read_event(newer),
-        Some(down(Down::Silent)),
-        "a field that is not known here"
-    );
+    let expected = Some(down(Down::Silent));
+    assert_eq!(read_event(newer), expected, "a field that is not known here");
 }
 
 /// What others than this program rely on.
@@ -161,10 +153,7 @@ fn every_event_of_a_log_is_read() {
 fn the_words_of_a_trace_stay() {
     let completed = Event::Completed {
         number: 7,
-        outcome: Outcome::Undeliverable {
-            at: 5,
-            reason: DropReason::NoRoute,
-        },
+        outcome: UNDELIVERABLE,
     };
     let log = Record::Log {
         level: "warn".into(),
@@ -248,12 +237,7 @@ fn the_time_for_a_report_is_that_for_reading() {
     for hop in 0..HOPS {
         let [from, to] = [12 + hop as u64, 13 + hop as u64].map(|node| node % 20);
         event(10 * hop + 1, from, sent(0, id, 1, false));
-        let received = Event::Received {
-            link: 1,
-            packet: id,
-            dest: 1,
-        };
-        event(10 * hop + 2, to, received);
+        event(10 * hop + 2, to, received(1, id, 1));
     }
     event(10 * HOPS, (12 + HOPS as u64) % 20, Event::Delivered { packet: id });
     let text = writer.finish().unwrap();

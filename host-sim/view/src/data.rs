@@ -191,9 +191,8 @@ fn replay(drawing: &Drawing, overview: &Overview, kept: &Kept) -> Replay {
         let peer = overview.peer(event.node, event.link);
         let link = peer.and_then(|peer| by_ends.get(&(event.node.min(peer), event.node.max(peer))));
         let link = link.map_or(-1, |&link| link as i64);
-        replay
-            .marks
-            .push((time(event.at), Mark::Cable(event.change), event.node, link, -1));
+        let mark = (time(event.at), Mark::Cable(event.change), event.node, link, -1);
+        replay.marks.push(mark);
     }
     replay.marks.sort_by(|one, other| one.0.total_cmp(&other.0));
     replay.hops.sort_by(|one, other| one.3.total_cmp(&other.3));
@@ -215,9 +214,8 @@ fn add_packet(replay: &mut Replay, packet: &Packet, time: &impl Fn(Nanos) -> f64
         // A hop whose sending is not in the trace is seen where it ends.
         if let Some(sent) = hop.sent.or(hop.received) {
             let (sent, received) = (time(sent), hop.received.map(time));
-            replay
-                .hops
-                .push((index, hop.from, hop.to, sent, received, hop.retransmit));
+            let row = (index, hop.from, hop.to, sent, received, hop.retransmit);
+            replay.hops.push(row);
         }
     }
     let mut mark = |at: Nanos, what: Mark, node: Node, about: usize| {

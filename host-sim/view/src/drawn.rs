@@ -50,20 +50,18 @@ impl DrawnNetwork {
             let middle = cluster.middle;
             (round(middle.x), round(middle.y), round(cluster.radius), cluster.depth)
         });
-        let links = drawing.links.iter();
+        let (places, links) = (drawing.places.iter(), drawing.links.iter());
+        let neighbors = |node| network.neighbors(node).expect(known).collect();
+
         DrawnNetwork {
             network: network.to_string(),
             addresses: all().map(address).collect(),
-            places: drawing
-                .places
-                .iter()
-                .map(|place| [round(place.x), round(place.y)])
-                .collect(),
+            places: places.map(|place| [round(place.x), round(place.y)]).collect(),
+
             clusters: clusters.collect(),
             links: links.map(|link| (link.a, link.b, link.kind, link.bend)).collect(),
-            neighbors: all()
-                .map(|node| network.neighbors(node).expect(known).collect())
-                .collect(),
+            neighbors: all().map(neighbors).collect(),
+
             link_kinds: drawing.kinds,
         }
     }

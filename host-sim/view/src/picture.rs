@@ -54,10 +54,9 @@ impl Picture {
                 cluster.radius * scale
             );
         }
-        let on_path = |link: &&Link| {
-            path.windows(2)
-                .any(|hop| (hop[0].min(hop[1]), hop[0].max(hop[1])) == (link.a, link.b))
-        };
+        let ends = |hop: &[Node]| (hop[0].min(hop[1]), hop[0].max(hop[1]));
+        let on_path = |link: &&Link| path.windows(2).any(|hop| ends(hop) == (link.a, link.b));
+
         let plain = drawing.links.iter().filter(|link| !on_path(link));
         let marked = drawing.links.iter().filter(on_path);
         let plain = plain.map(|link| (link, LINKS[link.kind % LINKS.len()], 1.8));

@@ -166,7 +166,6 @@ fn ticks(end: f64) -> impl Iterator<Item = f64> {
     let power = 10f64.powf(end.log10().floor() - 1.0);
     let mut steps = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0].into_iter().map(|s| s * power);
     let step = steps.find(|s| end / s <= 10.0).unwrap_or(end);
-    (0..=10)
-        .map(move |i| f64::from(i) * step)
-        .take_while(move |&tick| tick <= end * 1.0001)
+    let ticks = (0..=10).map(move |i| f64::from(i) * step);
+    ticks.take_while(move |&tick| tick <= end * 1.0001)
 }

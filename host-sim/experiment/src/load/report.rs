@@ -42,11 +42,8 @@ impl Row {
     /// From a job and its result, if it is about a load.
     pub fn new(job: &Job, finding: &Finding) -> Result<Self, Refused> {
         if job.kind != "load" {
-            return Err(format!(
-                "{}: this is no load, so `hopwise experiment` makes the table",
-                job.command()
-            )
-            .into());
+            let command = job.command();
+            return Err(format!("{command}: this is no load, so `hopwise experiment` makes the table").into());
         }
         let settings = Settings::of(&job.settings())?;
         let parameters = settings.scene.parameters();

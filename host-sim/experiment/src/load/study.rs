@@ -16,7 +16,8 @@ use crate::Job;
 pub struct Size {
     /// About how many nodes.
     pub nodes: u32,
-    pub networks: &'static [&'static str],
+    /// Apart by spaces.
+    pub networks: &'static str,
     /// The rates of the curves.
     pub rates: &'static [f64],
 }
@@ -24,54 +25,26 @@ pub struct Size {
 pub const SIZES: [Size; 4] = [
     Size {
         nodes: 64,
-        networks: &[
-            "torus(8,8)",
-            "hypercube(6)",
-            "rdn(ring(6),1)",
-            "re(ring(4),complete(4),2)",
-            "rcr(2,4,2)",
-            "rsn(2,hypercube(3))",
-        ],
+        networks: "torus(8,8) hypercube(6) rdn(ring(6),1) re(ring(4),complete(4),2) rcr(2,4,2) \
+                   rsn(2,hypercube(3))",
         rates: &[0.02, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6],
     },
     Size {
         nodes: 200,
-        networks: &[
-            "torus(14,14)",
-            "hypercube(8)",
-            "rdn(petersen,1)",
-            "re(ring(4),complete(3),3)",
-            "rcr(2,3,4)",
-            "rsn(2,ring(14))",
-            "folded(heawood,2)",
-            "root-folded(heawood,2)",
-        ],
+        networks: "torus(14,14) hypercube(8) rdn(petersen,1) re(ring(4),complete(3),3) rcr(2,3,4) \
+                   rsn(2,ring(14)) folded(heawood,2) root-folded(heawood,2)",
         rates: &[0.01, 0.04, 0.08, 0.12, 0.16, 0.2, 0.3, 0.4],
     },
     Size {
         nodes: 650,
-        networks: &[
-            "torus(25,26)",
-            "hypercube(9)",
-            "rdn(torus(3,6),1)",
-            "re(ring(6),complete(3),3)",
-            "rcr(3,10,3)",
-            "rsn(2,torus(5,5))",
-        ],
+        networks: "torus(25,26) hypercube(9) rdn(torus(3,6),1) re(ring(6),complete(3),3) rcr(3,10,3) \
+                   rsn(2,torus(5,5))",
         rates: &[0.01, 0.03, 0.06, 0.09, 0.12, 0.16, 0.2, 0.3],
     },
     Size {
         nodes: 3_000,
-        networks: &[
-            "torus(54,55)",
-            "hypercube(11)",
-            "rdn(torus(5,8),1)",
-            "re(ring(4),complete(3),5)",
-            "rcr(4,12,4)",
-            "rsn(2,torus(6,9))",
-            "folded(heawood,3)",
-            "root-folded(heawood,3)",
-        ],
+        networks: "torus(54,55) hypercube(11) rdn(torus(5,8),1) re(ring(4),complete(3),5) rcr(4,12,4) \
+                   rsn(2,torus(6,9)) folded(heawood,3) root-folded(heawood,3)",
         rates: &[0.005, 0.02, 0.05, 0.1, 0.15, 0.2],
     },
 ];
@@ -123,7 +96,7 @@ pub fn plan(sizes: &[Size]) -> Vec<Job> {
         let points = size.rates.iter().map(|rate| vec![json!({ "rate": rate })]);
         let searches = [vec![saturation.clone()], vec![saturation.clone(), equal.clone()]];
         let tasks: Vec<Vec<Value>> = points.chain(searches).collect();
-        for &network in size.networks {
+        for network in size.networks.split(' ') {
             for &rule in rules(network) {
                 for task in &tasks {
                     let parts = [json!({ "rule": rule }), effort(size.nodes)];
@@ -173,11 +146,8 @@ impl Entry<'_> {
     }
 
     fn name(&self) -> String {
-        if self.rule == "paper" {
-            format!("{}, paper", self.network)
-        } else {
-            self.network.into()
-        }
+        let rule = if self.rule == "paper" { ", paper" } else { "" };
+        format!("{}{rule}", self.network)
     }
 }
 
@@ -195,14 +165,14 @@ pub fn write(sizes: &[Size], rows: &[Row]) -> Study {
     let described: Vec<Vec<Entry<'_>>> = sizes
         .iter()
         .map(|size| {
-            let networks = size.networks.iter();
+            let networks = size.networks.split(' ');
             networks.flat_map(|network| describe(network, rows)).collect()
         })
         .collect();
     winners(&mut text, sizes, &described);
     rules_compared(&mut text, &described);
     for (size, lines) in sizes.iter().zip(&described) {
-        let is_mine = |row: &&Row| size.networks.contains(&row.network.as_str());
+        let is_mine = |row: &&Row| size.networks.split(' ').any(|network| network == row.network);
         let mine: Vec<Row> = rows.iter().filter(is_mine).cloned().collect();
         let file = format!("load-study-{}.svg", size.nodes);
         let nodes = size.nodes;
@@ -239,10 +209,9 @@ fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Entry<'a>> {
     let degrees = (0..parsed.nodes()).map(|node| parsed.unchecked().degree(node));
     let degree = degrees.max().unwrap_or(0);
     let line = |rule: &'a str| {
-        let mine = || {
-            rows.iter()
-                .filter(move |row| row.network == network && row.rule == rule)
-        };
+        let is_mine = move |row: &&Row| row.network == network && row.rule == rule;
+        let mine = || rows.iter().filter(is_mine);
+
         let lowest_rate = mine().find_map(|row| row.rate)?;
         let lowest = || mine().filter(|row| row.rate == Some(lowest_rate));
         let mean = |values: Vec<f64>| confidence(&values).map(|(mean, _)| mean);

@@ -198,10 +198,8 @@ impl Fields {
 
 /// Decodes hexadecimal digits; `None` if they are malformed.
 pub fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> = text
-        .chars()
-        .map(|digit| digit.to_digit(16).map(|value| value as u8))
-        .collect();
+    let digit = |digit: char| digit.to_digit(16).map(|value| value as u8);
+    let digits: Option<Vec<u8>> = text.chars().map(digit).collect();
     let digits = digits.filter(|digits| digits.len().is_multiple_of(2))?;
     Some(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
@@ -320,27 +318,15 @@ mod tests {
             bytes: bytes.to_vec(),
         };
         let read = |line: &[u8]| super::read(line).ok();
-        assert_eq!(
-            read(br#"{"id":7,"do":"send","node":5,"service":17,"hex":"00fF"}"#),
-            Some((json!(7), Wish::Errand(Errand::Send(parcel(&[0, 255])))))
-        );
-        assert_eq!(
-            read(br#"{"id":"a","do":"request","node":5,"service":17,"text":"hi","within":0.5}"#),
-            Some((
-                json!("a"),
-                Wish::Errand(Errand::Request(parcel(b"hi"), Duration::from_millis(500)))
-            ))
-        );
-        assert_eq!(
-            read(br#"{"do":"listen","service":16}"#),
-            Some((
-                Value::Null,
-                Wish::Hear(Some(Filter {
-                    node: None,
-                    port: Some(AppPort(16))
-                }))
-            ))
-        );
+        let found = read(br#"{"id":7,"do":"send","node":5,"service":17,"hex":"00fF"}"#);
+        let expected = Wish::Errand(Errand::Send(parcel(&[0, 255])));
+        assert_eq!(found, Some((json!(7), expected)));
+        let found = read(br#"{"id":"a","do":"request","node":5,"service":17,"text":"hi","within":0.5}"#);
+        let expected = Wish::Errand(Errand::Request(parcel(b"hi"), Duration::from_millis(500)));
+        assert_eq!(found, Some((json!("a"), expected)));
+        let found = read(br#"{"do":"listen","service":16}"#);
+        let (node, port) = (None, Some(AppPort(16)));
+        assert_eq!(found, Some((Value::Null, Wish::Hear(Some(Filter { node, port })))));
     }
 
     #[test]
@@ -381,9 +367,7 @@ mod tests {
             bytes: vec![0xff],
             ..incoming
         };
-        assert_eq!(
-            message(&binary),
-            r#"{"message":{"from_host":false,"hex":"ff","node":3,"service":16}}"#
-        );
+        let expected = r#"{"message":{"from_host":false,"hex":"ff","node":3,"service":16}}"#;
+        assert_eq!(message(&binary), expected);
     }
 }

@@ -152,9 +152,8 @@ fn read_lines(input: impl Read, take: &mut dyn FnMut(Line<'_>) -> bool) {
 /// Whether a line is the first of an HTTP request: a web page must not become a client.
 fn is_of_browser(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
-    text.trim_end()
-        .rsplit_once(' ')
-        .is_some_and(|(_, last)| last.starts_with("HTTP/"))
+    let words = text.trim_end().rsplit_once(' ');
+    words.is_some_and(|(_, last)| last.starts_with("HTTP/"))
 }
 
 /// Handles a line; returns whether to continue.
@@ -177,34 +176,35 @@ fn obey(mesh: &Mesh, outbox: &Arc<Outbox>, wanted: &Wanted, line: Line<'_>) -> b
         Err(BadLine { id, reason }) => return outbox.say(line::error(&id, "bad-line", &reason)),
     };
     let mut wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
+    // An errand, or what is said at once.
     let errand = match wish {
-        Wish::Errand(errand) => errand,
+        Wish::Errand(errand) => Ok(errand),
         Wish::Hear(what) => {
             wanted.messages = what;
-            drop(wanted);
-            let outcome = if what.is_some() { "listening" } else { "quiet" };
-            return outbox.say(line::done(&id, outcome));
+            Err(line::done(&id, if what.is_some() { "listening" } else { "quiet" }))
         }
         Wish::Serve(port) => {
             wanted.requests.serve(port);
-            drop(wanted);
-            return outbox.say(line::done(&id, "serving"));
+            Err(line::done(&id, "serving"))
         }
         Wish::Leave(port) => {
             wanted.requests.leave(port);
-            drop(wanted);
-            return outbox.say(line::done(&id, "left"));
+            Err(line::done(&id, "left"))
         }
-        Wish::Respond(number, response) => match wanted.requests.take(number) {
-            Some(request) => Errand::Respond(request, response),
-            None => {
-                drop(wanted);
+        Wish::Respond(number, response) => wanted.requests.take(number).map_or_else(
+            || {
                 let sentence = format!("there is no request {number}, or it has been answered, or nobody waits for it");
-                return outbox.say(line::error(&id, "no-request", &sentence));
-            }
-        },
+                Err(line::error(&id, "no-request", &sentence))
+            },
+            |request| Ok(Errand::Respond(request, response)),
+        ),
     };
     drop(wanted);
+    let errand = match errand {
+        Ok(errand) => errand,
+        Err(said) => return outbox.say(said),
+    };
+
     if !outbox.begin() {
         let sentence = format!("{AT_ONCE} requests are under way: wait for a response");
         return outbox.say(line::error(&id, "too-many", &sentence));

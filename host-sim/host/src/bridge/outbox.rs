@@ -45,13 +45,14 @@ impl Outbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn wait_while(&self, condition: impl FnMut(&mut State) -> bool) -> MutexGuard<'_, State> {
+        let waited = self.changed.wait_while(self.state(), condition);
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Adds a line, waiting for room. Returns whether the client is still connected.
     pub(super) fn say(&self, line: String) -> bool {
-        let full = |state: &mut State| state.lines.len() >= MAX_LINES && !state.closed;
-        let mut state = self
-            .changed
-            .wait_while(self.state(), full)
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.wait_while(|state| state.lines.len() >= MAX_LINES && !state.closed);
         state.push(line);
         self.changed.notify_all();
         !state.closed
@@ -131,12 +132,8 @@ impl Outbox {
     }
 
     fn next(&self) -> Option<(String, bool)> {
-        let nothing =
-            |state: &mut State| state.lines.is_empty() && !state.closed && !(state.input_ended && state.under_way == 0);
-        let mut state = self
-            .changed
-            .wait_while(self.state(), nothing)
-            .unwrap_or_else(PoisonError::into_inner);
+        let has_ended = |state: &State| state.closed || state.input_ended && state.under_way == 0;
+        let mut state = self.wait_while(|state| state.lines.is_empty() && !has_ended(state));
         let line = state.lines.pop_front().filter(|_| !state.closed);
         // There may be no further message for long.
         if state.lines.len() <= MAX_LINES / 2 {

@@ -112,11 +112,9 @@ impl Script {
         let nodes = stage.network().nodes();
         let mut left = MAX_EVENTS;
         for event in &self.events {
-            let count = if matches!(event.action, Action::All(_)) {
-                nodes
-            } else {
-                1
-            };
+            let is_all = matches!(event.action, Action::All(_));
+            let count = if is_all { nodes } else { 1 };
+
             left = left.checked_sub(count).ok_or_else(|| ScriptError {
                 line: event.line,
                 reason: format!("a script has at most {MAX_EVENTS} events, of which 'all' is one for each board"),
@@ -321,10 +319,8 @@ mod tests {
         let found = refusal("1s on all");
         assert_eq!(found, "line 1: 'on' cannot happen here; what can is cut, noise, off");
         let large = Plain("ring(1000000)".parse().unwrap());
-        let found = Script::parse(&"1s off all\n".repeat(5))
-            .unwrap()
-            .resolve(&large)
-            .unwrap_err();
+        let found = Script::parse(&"1s off all\n".repeat(5)).unwrap();
+        let found = found.resolve(&large).unwrap_err();
         let why = "line 5: a script has at most 4000000 events, of which 'all' is one for each board";
         assert_eq!(found.to_string(), why);
         let wrong = Script::parse("1s off 3,x").unwrap_err().to_string();

@@ -46,10 +46,9 @@ pub(super) fn parse_event(words: &[&str]) -> Result<Vec<At>, String> {
     let word = word.ok_or_else(|| format!("'{what}' is not an event; events are {}", known_words()))?;
     let port_at = |text: &str| text.parse::<PortName>().map_err(|error| error.to_string());
     let port = || port_at(place);
-    let board_at = |text: &str| {
-        text.parse::<Node>()
-            .map_err(|_| format!("'{place}' is not a board number"))
-    };
+    let no_board = || format!("'{place}' is not a board number");
+    let board_at = |text: &str| text.parse::<Node>().map_err(|_| no_board());
+
     let board = || board_at(place);
     let power = match word {
         "reset" => Some(Power::Reset),

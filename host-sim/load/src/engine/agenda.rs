@@ -49,9 +49,8 @@ impl Agenda {
                 }
             }
             if let Some(round) = message.round.filter(|_| nodes.contains(&message.to)) {
-                agenda.nodes[(message.to - nodes.start) as usize]
-                    .awaited
-                    .push((round, 1));
+                let rounds = &mut agenda.nodes[(message.to - nodes.start) as usize];
+                rounds.awaited.push((round, 1));
             }
         }
         agenda.timed.sort_by_key(|&(at, _, _)| std::cmp::Reverse(at));

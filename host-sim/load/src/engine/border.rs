@@ -52,9 +52,9 @@ impl Border {
         let first = |partition: usize| wiring.first[(partition as u32 * size) as usize];
         let end = nodes.min((partition as u32 + 1).saturating_mul(size));
         let ports = first(partition) as usize..wiring.first[end as usize] as usize;
-        let beyond = wiring.peer[ports]
-            .iter()
-            .map(|&peer| (wiring.node[peer as usize] / size) as usize);
+        let partition_of = |&port: &u32| (wiring.node[port as usize] / size) as usize;
+        let beyond = wiring.peer[ports].iter().map(partition_of);
+
         let mut others: Vec<usize> = beyond.filter(|&other| other != partition).collect();
         others.sort_unstable();
         others.dedup();
@@ -99,8 +99,7 @@ impl Border {
 
     pub(super) fn bytes(&self) -> usize {
         let boxes = self.outgoing.iter().chain(&self.incoming);
-        boxes
-            .map(|letters| letters.capacity() * size_of::<BoundaryEvent>())
-            .sum()
+        let letters: usize = boxes.map(Vec::capacity).sum();
+        letters * size_of::<BoundaryEvent>()
     }
 }

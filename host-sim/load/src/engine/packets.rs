@@ -217,11 +217,9 @@ impl Partition {
             let via = self.rng.random_range(0..shared.nodes);
             // One that has failed is not visited.
             let from = self.first + node;
-            let there = via == from
-                || shared
-                    .routes
-                    .step(from, via, &mut shared.routes.valleys(from, via))
-                    .is_some();
+            let mut valleys = shared.routes.valleys(from, via);
+            let there = via == from || shared.routes.step(from, via, &mut valleys).is_some();
+
             packet.via = if there { via } else { NONE };
         }
         self.make(shared, node, packet);

@@ -154,11 +154,9 @@ impl ChannelPlan {
     pub(super) fn new(parameters: &Parameters, wiring: &Wiring, wanted: u32) -> Self {
         let classes = wanted.min(parameters.class_limit.unwrap_or(u32::MAX));
         let balanced_rings = wiring.rings.is_some() && parameters.rings == Rings::Balanced;
-        let shared = if parameters.class_channels > 1 || balanced_rings && classes > 1 {
-            0
-        } else {
-            parameters.shared_channels
-        };
+        let has_none = parameters.class_channels > 1 || balanced_rings && classes > 1;
+        let shared = if has_none { 0 } else { parameters.shared_channels };
+
         Self {
             classes,
             class_channels: parameters.class_channels,
@@ -228,6 +226,8 @@ impl Routers {
         };
         let stages = |delay| if parameters.batches(delay) { nodes.len() } else { 0 };
         let traversals = stages(parameters.traversal);
+        let room = parameters.packet_flits.min(parameters.buffers) as u16;
+
         let opposite = |rings: &crate::wiring::RingPorts| {
             let mine = &rings.opposite[ports.start as usize..ports.end as usize];
             mine.iter().map(|port| port - first).collect()
@@ -237,11 +237,8 @@ impl Routers {
             classes: plan.classes,
             class_channels: plan.class_channels,
             buffers: parameters.buffers,
-            room_for_all: if plan.escape && plan.shared > 0 {
-                parameters.packet_flits.min(parameters.buffers) as u16
-            } else {
-                0
-            },
+            room_for_all: if plan.escape && plan.shared > 0 { room } else { 0 },
+
             inputs: (0..total).map(|channel| input(channel / channels)).collect(),
             outputs: vec![output; total as usize],
             opposite: axes.map(opposite).unwrap_or_default(),

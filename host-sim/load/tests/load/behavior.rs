@@ -37,10 +37,8 @@ fn watchdog_names_the_cycle() {
     let cycle = limited.deadlock.expect("a ring with one class of buffers locks up");
     assert!(cycle.starts_with("deadlock: node "), "{cycle}");
     // The cycle closes, and neighbors on it are neighbors on the ring, or the same node.
-    let nodes = cycle
-        .split("node ")
-        .skip(1)
-        .map(|part| part.split(' ').next()?.parse().ok());
+    let parts = cycle.split("node ").skip(1);
+    let nodes = parts.map(|part| part.split(' ').next()?.parse().ok());
     let nodes: Vec<i64> = nodes.flatten().collect();
     assert!(nodes.len() > 8 && nodes.first() == nodes.last(), "{cycle}");
     for pair in nodes.windows(2) {
@@ -107,8 +105,9 @@ fn large_networks_behave_like_small_ones() {
         let network = network(expression);
         let nodes = network.nodes();
         let sources = (0..24).map(|i| i * nodes / 24 + i % 3);
-        let sum: u64 = sources
-            .flat_map(|from| (0..nodes).map(move |to| network.distance(from, to).unwrap().unwrap()))
+        let pairs = sources.flat_map(|from| (0..nodes).map(move |to| (from, to)));
+        let sum: u64 = pairs
+            .map(|(from, to)| network.distance(from, to).unwrap().unwrap())
             .sum();
         let hops = sum as f64 / (24 * nodes) as f64;
         let point = point(&format!("{expression} --rate 0.001 --cycles 10240"));

@@ -2,6 +2,7 @@
 
 use crate::support::{network, point, without_times};
 use hopwise_load::failures::FailurePlan;
+use hopwise_testing::rows;
 
 const CALM: &str = "--rate 0.02 --traffic uniform --cycles 20480";
 
@@ -14,9 +15,9 @@ fn packets_go_round_a_cut_link() {
     assert_eq!((cut.hops_histogram.len(), cut.lost, cut.failed_links), (8, 0, 1));
     assert!(!cut.saturated);
     // Cut while it is measured, which begins after 3 batches of 1,024 cycles, and restored before the end.
-    let for_a_time = point(&format!(
-        "ring(8) {CALM} --rate 0.1 --events '6us cut 0.0; 9us plug 0.0'"
-    ));
+    let events = "6us cut 0.0; 9us plug 0.0";
+    let for_a_time = point(&format!("ring(8) {CALM} --rate 0.1 --events '{events}'"));
+
     assert_eq!((for_a_time.hops_histogram.len(), for_a_time.failed_links), (8, 0));
     assert!((1..50).contains(&for_a_time.lost), "{}", for_a_time.lost);
     assert!(!for_a_time.saturated, "what is not lost arrives");
@@ -66,24 +67,20 @@ fn nothing_locks_up_while_links_fail() {
 #[test]
 fn failures_that_make_no_sense_are_refused_in_a_sentence() {
     let network = network("ring(8)");
-    for (links, events, sentence) in [
-        (1.5, "", "the chance of a failure is from 0 to 1, not 1.5"),
-        (
-            0.0,
-            "1us cut 9.0",
-            "the events, line 1: ring(8): there is no node 9: the network has nodes 0 to 7",
-        ),
-        (
-            0.0,
-            "1us press 3",
-            "the events, line 1: 'press' cannot happen in a load; what can is cut, plug, off, on",
-        ),
-    ] {
+    for (plan, sentence) in rows(
+        "
+        1.5 => the chance of a failure is from 0 to 1, not 1.5
+        0.0 1us cut 9.0 => the events, line 1: ring(8): there is no node 9: the network has nodes 0 to 7
+        0.0 1us press 3 => the events, line 1: 'press' cannot happen in a load; what can is cut, plug, off, on
+        ",
+    ) {
+        let (links, events) = plan.split_once(' ').unwrap_or((&plan, ""));
         let plan = FailurePlan {
-            links,
+            links: links.parse().unwrap(),
             events: events.into(),
             ..FailurePlan::default()
         };
+
         assert_eq!(plan.on(&network).unwrap_err().to_string(), sentence);
     }
 }

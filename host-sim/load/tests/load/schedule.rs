@@ -1,9 +1,9 @@
 //! Traces and collectives as traffic.
 
-use crate::support::{experiment, network};
+use crate::support::network;
 use hopwise_core::collective::Operation;
 use hopwise_load::failures::FailurePlan;
-use hopwise_load::measure;
+use hopwise_load::measure::{self, Experiment};
 use hopwise_load::schedule::Schedule;
 use hopwise_testing::networks;
 
@@ -15,7 +15,7 @@ fn a_broadcast_takes_its_rounds() {
     let network = network("hypercube(4)");
     let schedule = Schedule::collective(&network, Operation::Broadcast, 3).unwrap();
     assert_eq!(schedule.messages().len(), 15);
-    let point = measure::replay(&experiment(&network), &schedule).unwrap();
+    let point = measure::replay(&Experiment::new(&network), &schedule).unwrap();
     assert_eq!((point.packets_measured, point.unsent, point.lost), (15, 0, 0));
     // Four rounds, and in each the root sends its copies one a cycle at most.
     let finished = point.finished.unwrap();
@@ -34,7 +34,7 @@ fn every_collective_is_carried_out() {
                     continue;
                 }
             };
-            let point = measure::replay(&experiment(&network), &schedule).unwrap();
+            let point = measure::replay(&Experiment::new(&network), &schedule).unwrap();
             let name = operation.name();
             let expected = schedule.messages().len() as u64;
             assert_eq!(point.packets_measured, expected, "{expression} {name}");
@@ -60,7 +60,7 @@ fn a_collective_round_a_dead_router_says_what_was_not_sent() {
         ..FailurePlan::default()
     };
     let failures = plan.on(&network).unwrap();
-    let mut experiment = experiment(&network);
+    let mut experiment = Experiment::new(&network);
     experiment.failures = failures.as_ref();
     let point = measure::replay(&experiment, &schedule).unwrap();
     let (lost, unsent) = (point.lost, point.unsent);
@@ -90,7 +90,7 @@ fn the_packets_of_a_trace_are_sent_at_their_times() {
     let messages = schedule.messages().iter();
     let times: Vec<(u32, u32)> = messages.map(|message| (message.at, message.to)).collect();
     assert_eq!(times, [(0, 1), (1_250, 2), (10_000, 4)]);
-    let point = measure::replay(&experiment(&network), &schedule).unwrap();
+    let point = measure::replay(&Experiment::new(&network), &schedule).unwrap();
     assert_eq!((point.packets_measured, point.finished), (3, Some(10_000 + HOP)));
     assert_eq!(point.hops_histogram, [0, 2, 1]);
     let without = trace.lines().skip(1).collect::<Vec<_>>().join("\n");

@@ -79,11 +79,9 @@ fn drawn_points_are_those_of_the_reference() {
 /// To the last digit.
 #[test]
 fn stages_of_one_cycle_take_no_batches() {
-    let run = |stages: &str| {
-        without_times(point(&format!(
-            "torus(4,4) --rate 0.2 --cycles 20000 --stages {stages}"
-        )))
-    };
+    let line = "torus(4,4) --rate 0.2 --cycles 20000 --stages";
+    let run = |stages: &str| without_times(point(&format!("{line} {stages}")));
+
     assert_eq!(run("batch"), run("pipelined"));
 }
 

@@ -435,9 +435,8 @@ mod tests {
     fn what_is_counted_is_the_sum_of_distances() {
         for (k, m) in [(3, 8), (4, 64), (2, 65), (1, 128), (2, 200), (1, 300)] {
             let mut random = Random(k as u64);
-            let state = State::new(k, m, 4, &mut random)
-                .expect("there is one")
-                .anneal(50, 0, &mut random);
+            let state = State::new(k, m, 4, &mut random).expect("there is one");
+            let state = state.anneal(50, 0, &mut random);
             let Some((network, sum, _)) = measure(&state.write_expr()) else {
                 panic!("{} is not connected", state.write_expr())
             };

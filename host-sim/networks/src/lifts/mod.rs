@@ -121,11 +121,9 @@ impl Catalogue {
         };
         let found = anneal::search(nodes, ports, effort);
         let rank = |entry: &Entry| (entry.distance_sum, entry.diameter);
-        let better = match (&before, &found) {
-            (Some(before), Some(found)) => rank(found) < rank(before),
-            (None, Some(_)) => true,
-            _ => false,
-        };
+        let is_better = |found: &Entry| before.as_ref().is_none_or(|before| rank(found) < rank(before));
+        let better = found.as_ref().is_some_and(is_better);
+
         let best = if better { found } else { before };
         if let Some(best) = best {
             let entry = Entry {

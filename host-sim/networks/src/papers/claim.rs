@@ -136,25 +136,23 @@ pub struct Claim {
 
 impl Claim {
     /// The same as something that the paper does not say, if it holds.
-    pub(super) fn finding(mut self) -> Claim {
-        if self.verdict == Verdict::Holds {
-            self.verdict = Verdict::Finding;
-        }
-        self
+    pub(super) fn finding(self) -> Claim {
+        self.rather(Verdict::Holds, Verdict::Finding)
     }
 
     /// The same as something said of growth without bound, if it holds.
-    pub(super) fn growth(mut self) -> Claim {
-        if self.verdict == Verdict::Holds {
-            self.verdict = Verdict::Consistent;
-        }
-        self
+    pub(super) fn growth(self) -> Claim {
+        self.rather(Verdict::Holds, Verdict::Consistent)
     }
 
     /// The same as an equality that is of no use as a bound.
-    pub(super) fn no_bound(mut self) -> Claim {
-        if self.verdict == Verdict::HoldsAsABound {
-            self.verdict = Verdict::False;
+    pub(super) fn no_bound(self) -> Claim {
+        self.rather(Verdict::HoldsAsABound, Verdict::False)
+    }
+
+    fn rather(mut self, this: Verdict, other: Verdict) -> Claim {
+        if self.verdict == this {
+            self.verdict = other;
         }
         self
     }

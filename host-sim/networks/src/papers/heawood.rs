@@ -3,11 +3,11 @@
 mod figure_9;
 mod printed;
 
-use hopwise_core::{Rule, Tree};
+use hopwise_core::Tree;
 
 use super::claim::Case;
 use super::{
-    Claim, Claims, How, Measurement, Paper, Run, Verdict, built, by_formula, diameter, network, searched,
+    Claim, Claims, How, Measurement, Paper, Run, Verdict, built, by_formula, diameter, network, routed, searched,
     shortest_cycle,
 };
 use crate::broadcast::Broadcast;
@@ -16,7 +16,6 @@ use crate::distances::hops_from;
 use crate::graph::Graph;
 use crate::isomorphism::{TooLong, unlike_first_link, unlike_node_0};
 use crate::papers::CannotMeasure;
-use crate::stretch::Stretch;
 
 pub(super) const MEASUREMENTS: &[Measurement] = &[
     graph_properties,
@@ -64,9 +63,8 @@ fn six_cycles(graph: &Graph) -> Vec<Vec<usize>> {
         let longer = |path: &Vec<usize>| {
             let ends = graph.neighbors(path[path.len() - 1]).iter().map(|&next| next as usize);
             let fresh = ends.filter(|next| !path.contains(next));
-            fresh
-                .map(|next| [path.as_slice(), &[next]].concat())
-                .collect::<Vec<_>>()
+            let longer = fresh.map(|next| [path.as_slice(), &[next]].concat());
+            longer.collect::<Vec<_>>()
         };
         paths = paths.iter().flat_map(longer).collect();
     }
@@ -186,15 +184,12 @@ fn re_two(run: &Run) -> Claims {
         degrees.push(most);
     }
     Ok(vec![
-        claim(
-            "Definition 5: RE Heawood II joins nodes n-2 and (n-2) +- 3 of the subnetworks to a Heawood \
-                 network",
-        )
-        .judged(How::AllPairs, if smaller { Verdict::Ambiguous } else { Verdict::False })
-        .measured(format!("diameters {}", found.join("; ")))
-        .except(Some(
-            "the definition does not say which port takes which link of the upper Heawood graph".into(),
-        )),
+        claim("Definition 5: RE Heawood II joins nodes n-2 and (n-2) +- 3 of the subnetworks to a Heawood network")
+            .judged(How::AllPairs, if smaller { Verdict::Ambiguous } else { Verdict::False })
+            .measured(format!("diameters {}", found.join("; ")))
+            .except(Some(
+                "the definition does not say which port takes which link of the upper Heawood graph".into(),
+            )),
         claim("Fig. 7: a node of RE Heawood II is linked in at most three other dimensions")
             .so(How::Counted, degrees[0] == 6)
             .measured(format!(
@@ -224,21 +219,17 @@ fn flooded(run: &Run) -> Claims {
     }
     let printed = |n: i32| (3.0 * 14f64.powi(n - 1) + 6.0 * 14f64.powi(n)) / 14f64.powi(n);
     let last = averages[averages.len() - 1];
+    let is_near = |mean: f64| (mean - 3.2).abs() < 0.05;
+
+    let means: Vec<String> = averages.iter().map(|mean| format!("{mean:.3}")).collect();
     Ok(vec![
         degrees,
         claim("Section 3.5.1: the average degree is (3 * 14^(n-1) + 6 * 14^n) / 14^n, about 3.2")
-            .so(
-                How::Counted,
-                (printed(4) - 3.2).abs() < 0.05 && (last - 3.2).abs() < 0.05,
-            )
+            .so(How::Counted, is_near(printed(4)) && is_near(last))
             .measured(format!(
                 "the printed quotient is {:.2} for every n; measured {}",
                 printed(4),
-                averages
-                    .iter()
-                    .map(|mean| format!("{mean:.3}"))
-                    .collect::<Vec<_>>()
-                    .join(", ")
+                means.join(", ")
             ))
             .except(Some(
                 "the powers are exchanged, and there are fewer nodes; the mean degree tends to 42/13".into(),
@@ -272,9 +263,8 @@ fn routing_steps(run: &Run) -> Claims {
     ] {
         let mut cases = Vec::new();
         for n in 1..=3 {
-            let (network, graph) = built(&format!("{name}(heawood,{n})"))?;
-            (run.progress)(&network.to_string());
-            let found = Stretch::measure(&network, &graph, Rule::Paper)?;
+            let (network, found) = routed(run, &format!("{name}(heawood,{n})"))?;
+
             cases.push(Case::new(network, most(n), found.longest));
         }
         let text = format!(

@@ -7,7 +7,7 @@ mod rdn;
 mod re;
 mod swapped;
 
-use hopwise_core::{Base, Network, Node, ParseError};
+use hopwise_core::{Base, Network, Node, ParseError, Rule};
 
 pub use claim::{Claim, How, Paper, Verdict};
 
@@ -17,6 +17,7 @@ use crate::distances::hops_from;
 use crate::figures::Figures;
 use crate::graph::Graph;
 use crate::routes::RouteFault;
+use crate::stretch::Stretch;
 
 /// Why claims were not measured.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -86,6 +87,14 @@ fn built(expression: &str) -> Result<(Network, Graph), CannotMeasure> {
     let network = network(expression)?;
     let graph = Graph::build(&network)?;
     Ok((network, graph))
+}
+
+/// A network, and how long its paper's routes are.
+fn routed(run: &Run, expression: &str) -> Result<(Network, Stretch), CannotMeasure> {
+    (run.progress)(expression);
+    let (network, graph) = built(expression)?;
+    let stretch = Stretch::measure(&network, &graph, Rule::Paper)?;
+    Ok((network, stretch))
 }
 
 fn searched(run: &Run, expression: &str) -> Result<Figures, CannotMeasure> {

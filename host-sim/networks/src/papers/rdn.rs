@@ -4,8 +4,8 @@ use hopwise_core::{Network, Rule, Tree};
 
 use super::claim::Case;
 use super::{
-    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, network, node_at, regular_degree, searched,
-    searched_diameter, shortest_cycle,
+    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, network, node_at, regular_degree, routed,
+    searched, searched_diameter, shortest_cycle,
 };
 use crate::base::Formulas;
 use crate::bisection::{self, cut_size};
@@ -15,7 +15,6 @@ use crate::isomorphism::{TooLong, unlike_node_0};
 use crate::levels::Levels;
 use crate::papers::CannotMeasure;
 use crate::profile::cost_ratio;
-use crate::stretch::Stretch;
 
 pub(super) const MEASUREMENTS: &[Measurement] = &[
     symmetry,
@@ -64,12 +63,7 @@ fn doubled(nodes: u64, levels: u64) -> u64 {
 fn symmetry(_: &Run) -> Claims {
     let mut alike = Vec::new();
     let mut unlike = None;
-    for expression in [
-        "rdn(ring(3),1)",
-        "rdn(ring(4),1)",
-        "rdn(complete(4),1)",
-        "rdn(ring(3),2)",
-    ] {
+    for expression in "rdn(ring(3),1) rdn(ring(4),1) rdn(complete(4),1) rdn(ring(3),2)".split(' ') {
         let (_, graph) = built(expression)?;
         match unlike_node_0(&graph) {
             Ok(None) => alike.push(expression),
@@ -313,9 +307,8 @@ fn theorem_2(run: &Run) -> Claims {
     let mut longest = Vec::new();
     let (mut pairs, mut shortest) = (0, 0);
     for &(expression, levels) in SMALL {
-        let (network, graph) = built(&format!("rdn({expression},{levels})"))?;
-        (run.progress)(&network.to_string());
-        let found = Stretch::measure(&network, &graph, Rule::Paper)?;
+        let (network, found) = routed(run, &format!("rdn({expression},{levels})"))?;
+
         pairs += found.pairs;
         shortest += found.shortest;
         let said = grown(base(expression)?.diameter(), levels);
@@ -344,9 +337,8 @@ impl Printed {
     /// Within the network of `level` levels that begins at `offset`. Only who has the message sends it.
     fn broadcast(&mut self, level: usize, offset: usize, source: usize) {
         if level == 0 {
-            (0..self.sizes[0])
-                .filter(|&node| node != source)
-                .for_each(|node| self.send(offset + node));
+            let others = (0..self.sizes[0]).filter(|&node| node != source);
+            others.for_each(|node| self.send(offset + node));
             return;
         }
         let size = self.sizes[level - 1];

@@ -2,10 +2,12 @@
 
 mod printed;
 
-use hopwise_core::{Base, Rule};
+use hopwise_core::Base;
 
 use super::claim::Case;
-use super::{Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, by_formula, diameter, searched};
+use super::{
+    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, by_formula, diameter, routed, searched,
+};
 use crate::base::Formulas;
 use crate::distances::hops_from;
 use crate::graph::Graph;
@@ -97,39 +99,32 @@ fn figures(run: &Run) -> Claims {
             (1024, 4, 18),
         ),
     ] {
+        let figures = |(nodes, degree, hops)| format!("{nodes} nodes, degree {degree}, diameter {hops}");
         let expansion = Expansion::new(frame, unit, phases, pivots)?;
         let found = searched(run, &expansion.expression)?;
         let hops = diameter(&found)?;
+
         let sizes = (found.nodes, found.degree_max) == (said.0, said.1);
         let verdict = match hops {
             hops if sizes && hops == said.2 => Verdict::Holds,
             hops if sizes && hops < said.2 => Verdict::HoldsAsABound,
             _ => Verdict::False,
         };
-        let also = if pivots == "sd" {
+        let mut also = String::new();
+        if pivots == "sd" {
             let single = searched(run, &Expansion::new(frame, unit, phases, "sk")?.expression)?;
-            format!(
-                "; with single pivots degree {}, diameter {}",
-                single.degree_max,
-                diameter(&single)?
-            )
-        } else {
-            String::new()
-        };
+            let (degree, hops) = (single.degree_max, diameter(&single)?);
+            also = format!("; with single pivots degree {degree}, diameter {hops}");
+        }
+
         // The paper prints no diameter for Fig. 2: it is Theorem 2's.
         let is_of_theorem = text.starts_with("Fig. 2");
         let by = if is_of_theorem { " (by Theorem 2)" } else { "" };
         rows.push(
-            claim(&format!(
-                "{text}: {} nodes, degree {}, diameter {}{by}",
-                said.0, said.1, said.2
-            ))
-            .judged(How::AllPairs, verdict)
-            .measured(format!(
-                "{} nodes, degree {}, diameter {hops}{also}",
-                found.nodes, found.degree_max
-            ))
-            .except((hops != said.2).then(|| format!("{}: diameter {hops}, not {}", found.expression, said.2))),
+            claim(&format!("{text}: {}{by}", figures(said)))
+                .judged(How::AllPairs, verdict)
+                .measured(format!("{}{also}", figures((found.nodes, found.degree_max, hops))))
+                .except((hops != said.2).then(|| format!("{}: diameter {hops}, not {}", found.expression, said.2))),
         );
     }
     Ok(rows)
@@ -140,10 +135,11 @@ fn connected_sets_exist(graph: &Graph, size: usize, sets: usize) -> bool {
     let connected = |set: &u32| {
         let members: Vec<usize> = (0..graph.nodes()).filter(|node| set >> node & 1 == 1).collect();
         let place = |node: usize| members.iter().position(|&member| member == node);
-        let inner = members
+        let links_of = |&u: &usize| graph.neighbors(u).iter().map(move |&v| (u, v as usize));
+        let edges = members
             .iter()
-            .flat_map(|&u| graph.neighbors(u).iter().map(move |&v| (u, v as usize)));
-        let edges = inner.filter_map(|(u, v)| Some((place(u)?, place(v)?)));
+            .flat_map(links_of)
+            .filter_map(|(u, v)| Some((place(u)?, place(v)?)));
         Graph::from_edges(members.len(), edges).parts() == 1
     };
     let all = (0..1u32 << graph.nodes()).filter(|set| set.count_ones() as usize == size);
@@ -178,14 +174,15 @@ fn theorem_1(_: &Run) -> Claims {
         let graph = built(unit)?.1;
         let size = (graph.nodes() / phases).min(3);
         let case = format!("{unit} in {phases} sets of {size}");
-        if connected_sets_exist(&graph, size, phases) {
-            &mut possible
-        } else {
-            &mut impossible
+        match connected_sets_exist(&graph, size, phases) {
+            true => possible.push(case),
+            false => impossible.push(case),
         }
-        .push(case);
     }
     let (can, cannot) = (possible.join(", "), impossible.join(", "));
+    let example = impossible
+        .first()
+        .map(|case| format!("{case}: only one set can hold the center"));
     Ok(vec![
         claim(
             "Definition 4, Theorem 1: a unit has s_d disjoint connected pivot sets of min(n_u/s_d, \
@@ -193,11 +190,7 @@ fn theorem_1(_: &Run) -> Claims {
         )
         .so(How::Exhaustive, impossible.is_empty())
         .measured(format!("possible for {can}; impossible for {cannot}"))
-        .except(
-            impossible
-                .first()
-                .map(|case| format!("{case}: only one set can hold the center")),
-        ),
+        .except(example),
     ])
 }
 
@@ -297,7 +290,8 @@ fn theorem_3(run: &Run) -> Claims {
 
 fn theorem_4(run: &Run) -> Claims {
     let (nodes, degree, hops) = by_formula("re(torus(3,3),torus(3,3),9)")?;
-    let large = claim("Theorem 4.1: torus in torus, r = n, single pivots: n_r = n^(n+1) and d_r = 8");
+    let figures = |nodes, degree, hops| format!("{nodes} nodes, degree {degree}, diameter {hops}");
+    let whole = claim("Theorem 4.1: torus in torus, r = n, single pivots: n_r = n^(n+1) and d_r = 8");
     let sets = searched(run, "re(torus(3,3),torus(3,3),2,sd)")?;
     let small = claim("Theorem 4.2: r = floor(n/4), pivot sets: n_r = n^(floor(n/4)+1) and d_r = 5");
     let (little_nodes, _, little_hops) = by_formula("re(torus(2,2),torus(2,2),4)")?;
@@ -305,28 +299,20 @@ fn theorem_4(run: &Run) -> Claims {
     let growth = |hops: u64, n: f64| hops as f64 / (n + 1.0).powf(1.5);
     let (torus_side, torus_degree) = (3u64.pow(10), 4);
     let torus_cost = torus_degree * 2 * (torus_side / 2);
+    let sets_figures = figures(sets.nodes, sets.degree_max, diameter(&sets)?);
+    let (little, large) = (growth(little_hops, 4.0), growth(hops, 9.0));
     Ok(vec![
-        large
+        whole
             .so(How::ClosedForm, nodes == 9u64.pow(10) && degree == 8)
-            .measured(format!("n = 9: {nodes} nodes, degree {degree}, diameter {hops}")),
+            .measured(format!("n = 9: {}", figures(nodes, degree, hops))),
         small
             .so(How::Counted, sets.nodes == 9u64.pow(3) && sets.degree_max == 5)
-            .measured(format!(
-                "n = 9: {} nodes, degree {}, diameter {}",
-                sets.nodes,
-                sets.degree_max,
-                diameter(&sets)?
-            )),
+            .measured(format!("n = 9: {sets_figures}")),
         claim("Theorem 4(c): k_r = O((log n_r / log n)^(3/2)) (measured: at most 2 times that)")
             // A constant that covers both sizes: sqrt(n) for the frame's diameter, as much for the unit's.
-            .so(
-                How::ClosedForm,
-                growth(little_hops, 4.0) <= 2.0 && growth(hops, 9.0) <= 2.0,
-            )
+            .so(How::ClosedForm, little <= 2.0 && large <= 2.0)
             .measured(format!(
-                "k_r over that: {:.2} for n = 4 ({little_nodes} nodes), {:.2} for n = 9 ({nodes} nodes)",
-                growth(little_hops, 4.0),
-                growth(hops, 9.0)
+                "k_r over that: {little:.2} for n = 4 ({little_nodes} nodes), {large:.2} for n = 9 ({nodes} nodes)"
             ))
             .growth(),
         claim("Theorem 4, Corollary: the cost is far below that of a torus of the same size")
@@ -382,11 +368,7 @@ fn theorem_5(_: &Run) -> Claims {
 fn symmetry(_: &Run) -> Claims {
     let mut found = Vec::new();
     let mut counter = None;
-    for expression in [
-        "re(ring(4),complete(3),3)",
-        "re(hypercube(2),hypercube(2),4)",
-        "re(ring(4),ring(4),2)",
-    ] {
+    for expression in "re(ring(4),complete(3),3) re(hypercube(2),hypercube(2),4) re(ring(4),ring(4),2)".split(' ') {
         let (_, graph) = built(expression)?;
         let (least, most) = graph.degree_range();
         let sum = |node| hops_from(&graph, node).iter().map(|&hops| u64::from(hops)).sum::<u64>();
@@ -416,9 +398,8 @@ fn routing_delay(run: &Run) -> Claims {
     let mut stretch = Vec::new();
     for &(frame, unit, phases) in SMALL {
         let expansion = Expansion::new(frame, unit, phases, "sk")?;
-        (run.progress)(&expansion.expression);
-        let (network, graph) = built(&expansion.expression)?;
-        let found = Stretch::measure(&network, &graph, Rule::Paper)?;
+        let (network, found) = routed(run, &expansion.expression)?;
+
         stretch.push(found);
         cases.push(Case::new(network, expansion.diameter_sk(), found.longest));
     }

@@ -6,7 +6,9 @@ mod growth;
 use hopwise_core::{Network, Rule};
 
 use super::claim::Case;
-use super::{Claim, Claims, How, Measurement, Paper, Run, base, built, diameter, network, searched, searched_diameter};
+use super::{
+    Claim, Claims, How, Measurement, Paper, Run, base, built, diameter, network, routed, searched, searched_diameter,
+};
 use crate::base::Formulas;
 use crate::graph::Graph;
 use crate::stretch::Stretch;
@@ -34,28 +36,22 @@ fn claim(text: &str) -> Claim {
     Claim::at(Paper::Swapped, text)
 }
 
-/// Levels and nuclei within reach of a search of all pairs.
-const SMALL: &[(u32, &str)] = &[
+/// Levels, and nuclei with which a network of them is within reach of a search of all pairs.
+const SMALL: [(u32, &str); 4] = [
     (1, "hypercube(3)"),
-    (2, "hypercube(1)"),
-    (2, "hypercube(2)"),
-    (2, "hypercube(3)"),
-    (2, "hypercube(4)"),
-    (2, "complete(4)"),
-    (2, "complete(5)"),
-    (2, "path(4)"),
-    (2, "ring(5)"),
-    (2, "petersen"),
-    (2, "mesh(3,3)"),
-    (2, "ghc(3,2)"),
-    (2, "nstar(4)"),
-    (3, "hypercube(1)"),
-    (3, "hypercube(2)"),
-    (3, "complete(3)"),
-    (3, "path(3)"),
-    (3, "ring(5)"),
+    (
+        2,
+        "hypercube(1) hypercube(2) hypercube(3) hypercube(4) complete(4) complete(5) path(4) ring(5) petersen mesh(3,3) \
+         ghc(3,2) nstar(4)",
+    ),
+    (3, "hypercube(1) hypercube(2) complete(3) path(3) ring(5)"),
     (4, "hypercube(1)"),
 ];
+
+fn small() -> impl Iterator<Item = (u32, &'static str)> {
+    let of_levels = |(levels, nuclei): (_, &'static str)| nuclei.split(' ').map(move |nucleus| (levels, nucleus));
+    SMALL.into_iter().flat_map(of_levels)
+}
 
 /// N_1^(2^(l-1)), equation 1.
 fn size(nucleus: u64, levels: u32) -> u64 {
@@ -70,7 +66,7 @@ fn farthest(nucleus: u64, levels: u32) -> u64 {
 fn equations(run: &Run) -> Claims {
     let (mut nodes, mut degrees, mut diameters) = (Vec::new(), Vec::new(), Vec::new());
     let (mut levels_wrong, mut irregular) = (0, None);
-    for &(levels, nucleus) in SMALL {
+    for (levels, nucleus) in small() {
         let graph = base(nucleus)?;
         let found = searched(run, &format!("rsn({levels},{nucleus})"))?;
         let case = |said: u64, found_figure: u64| Case::new(&found.expression, said, found_figure);
@@ -93,7 +89,7 @@ fn equations(run: &Run) -> Claims {
         claim("Eq. 1: RSN(l,G) has N_1^(2^(l-1)) nodes").exactly(How::Counted, &nodes),
         claim("Eq. 2: l = log2 log2 N - log2 log2 N_1 + 1")
             .so(How::Counted, levels_wrong == 0)
-            .measured(format!("differs on {levels_wrong} of {} networks", SMALL.len())),
+            .measured(format!("differs on {levels_wrong} of {} networks", nodes.len())),
         degree,
         claim("Eq. 5: without diameter links the diameter is 2^(l-1) (D_G + 1) - 1").exactly(How::AllPairs, &diameters),
     ])
@@ -121,11 +117,8 @@ fn farthest_nodes(_: &Run) -> Claims {
         cases.push(Case::new(network, farthest(graph.diameter(), levels), distance));
     }
     Ok(vec![
-        claim(
-            "Section 2.5: if X and Y are D_G apart in the nucleus, XX..X and YY..Y are 2^(l-1) (D_G \
-             + 1) - 1 apart",
-        )
-        .exactly(How::ClosedForm, &cases),
+        claim("Section 2.5: if X and Y are D_G apart in the nucleus, XX..X and YY..Y are 2^(l-1) (D_G + 1) - 1 apart")
+            .exactly(How::ClosedForm, &cases),
     ])
 }
 
@@ -133,11 +126,9 @@ fn recursive_routing(run: &Run) -> Claims {
     let mut cases = Vec::new();
     let mut longer = Vec::new();
     let mut example = None;
-    for &(levels, nucleus) in SMALL.iter().filter(|(levels, _)| *levels > 1) {
+    for (levels, nucleus) in small().filter(|(levels, _)| *levels > 1) {
         let name = format!("rsn({levels},{nucleus})");
-        (run.progress)(&name);
-        let (network, graph) = built(&name)?;
-        let found = Stretch::measure(&network, &graph, Rule::Paper)?;
+        let (_, found) = routed(run, &name)?;
         let said = farthest(base(nucleus)?.diameter(), levels);
         cases.push(Case::new(&name, said, found.longest));
         if found.longer() > 0 {
@@ -167,7 +158,7 @@ fn recursive_routing(run: &Run) -> Claims {
 fn diameter_links(run: &Run) -> Claims {
     let (mut mean, mut hops, mut same) = (0, 0, Vec::new());
     let mut all = 0;
-    for &(levels, nucleus) in SMALL.iter().filter(|(levels, _)| *levels > 1) {
+    for (levels, nucleus) in small().filter(|(levels, _)| *levels > 1) {
         let plain = searched(run, &format!("rsn({levels},{nucleus})"))?;
         let linked = searched(run, &format!("rsn({levels},{nucleus},diameter)"))?;
         all += 1;
@@ -419,23 +410,17 @@ fn partly_linked(run: &Run) -> Claims {
     let figures = searched(run, "partial-swapped")?;
     let routed = Stretch::measure(&network, &graph, Rule::Paper)?;
     Ok(vec![
-        claim(
-            "Section 5.2: 16 copies of RSN(3,Q_2), level-4 links where x_0 = 0: about half the nodes have \
-                 none",
-        )
-        .so(How::Counted, (40.0..60.0).contains(&share))
-        .measured(format!("{without} of {} nodes, {share:.0}%", graph.nodes())),
-        claim(
-            "Section 5.2: nodes without a level-4 link reach one within the nucleus: the network is \
-                 connected",
-        )
-        .so(How::AllPairs, graph.parts() == 1)
-        .measured(format!(
-            "diameter {}; routes by way of such a neighbor are {:.2} times as long as shortest \
+        claim("Section 5.2: 16 copies of RSN(3,Q_2), level-4 links where x_0 = 0: about half the nodes have none")
+            .so(How::Counted, (40.0..60.0).contains(&share))
+            .measured(format!("{without} of {} nodes, {share:.0}%", graph.nodes())),
+        claim("Section 5.2: nodes without a level-4 link reach one within the nucleus: the network is connected")
+            .so(How::AllPairs, graph.parts() == 1)
+            .measured(format!(
+                "diameter {}; routes by way of such a neighbor are {:.2} times as long as shortest \
                  paths on average, {:.2} at worst",
-            diameter(&figures)?,
-            routed.mean(),
-            routed.worst.ratio()
-        )),
+                diameter(&figures)?,
+                routed.mean(),
+                routed.worst.ratio()
+            )),
     ])
 }

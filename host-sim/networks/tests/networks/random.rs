@@ -9,9 +9,8 @@ mod expressions;
 const MAX_NODES: u64 = 300;
 
 fn small(expression: &str) -> bool {
-    expression
-        .parse::<hopwise_core::Network>()
-        .is_ok_and(|network| network.nodes() <= MAX_NODES)
+    let parsed = expression.parse::<hopwise_core::Network>();
+    parsed.is_ok_and(|network| network.nodes() <= MAX_NODES)
 }
 
 proptest! {

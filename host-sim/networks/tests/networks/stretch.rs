@@ -17,9 +17,8 @@ fn measure(expression: &str, rule: Rule) -> Stretch {
 #[test]
 fn stretch_of_routes() {
     let cases = networks("stretch").into_iter();
-    let cases: Vec<_> = cases
-        .flat_map(|network| [(network, Rule::Exact), (network, Rule::Paper)])
-        .collect();
+    let cases = cases.flat_map(|network| [(network, Rule::Exact), (network, Rule::Paper)]);
+    let cases: Vec<_> = cases.collect();
     let rows = cases
         .par_iter()
         .map(|(network, rule)| (network, rule, measure(network, *rule)));

@@ -338,49 +338,35 @@ impl Doctor<'_> {
             // With a key a board counts its own hello, and believes it as little as any that is sent back.
             None => counters.frames_received > 0,
         };
-        match report.peer {
-            _ if hears_itself && bad > 0 => self.fault(
-                "links",
-                format!(
-                    "{}: {} of {} frames are damaged; {} times without a stop bit, {} times noise, {} overruns",
-                    uart.name,
-                    counters.damaged,
-                    counters.damaged + counters.frames_received,
-                    counters.framing_errors,
-                    counters.noise_errors,
-                    counters.overruns
-                ),
+        let (heard, damaged) = (counters.frames_received, counters.damaged);
+        let mut verdict = Verdict::Fault;
+        let text = match report.peer {
+            _ if hears_itself && bad > 0 => format!(
+                "{damaged} of {} frames are damaged; {} times without a stop bit, {} times noise, {} overruns",
+                damaged + heard,
+                counters.framing_errors,
+                counters.noise_errors,
+                counters.overruns
             ),
-            _ if hears_itself && counters.frames_received >= HELLOS => self.good(
-                "links",
-                format!(
-                    "{}: hears itself, {} frames, none damaged",
-                    uart.name, counters.frames_received
-                ),
-            ),
-            _ if hears_itself => self.fault("links", format!("{}: it hears itself now and then only", uart.name)),
+            _ if hears_itself && heard >= HELLOS => {
+                verdict = Verdict::Good;
+                format!("hears itself, {heard} frames, none damaged")
+            }
+            _ if hears_itself => "it hears itself now and then only".into(),
             Some((_, address, port)) if address == own => {
                 let other = kind.links.get(usize::from(port));
                 let other = other.map_or("another port", |uart| uart.name);
-                let advice = format!("{}: it hears {other}: the wire must join {pins}", uart.name);
-                self.fault("links", advice);
+                format!("it hears {other}: the wire must join {pins}")
             }
-            Some((_, address, port)) => self.fault(
-                "links",
-                format!(
-                    "{}: port {port} of node {address} is there: unplug the cables of the mesh",
-                    uart.name
-                ),
-            ),
-            None => {
-                let elsewhere = self.who_hears(link, kind);
-                let text = match elsewhere {
-                    Some(other) => format!("what it sends arrives at {other}: the wire must join {pins}"),
-                    None => format!("nothing arrives: does the wire join {pins}?"),
-                };
-                self.fault("links", format!("{}: {text}", uart.name));
+            Some((_, address, port)) => {
+                format!("port {port} of node {address} is there: unplug the cables of the mesh")
             }
-        }
+            None => match self.who_hears(link, kind) {
+                Some(other) => format!("what it sends arrives at {other}: the wire must join {pins}"),
+                None => format!("nothing arrives: does the wire join {pins}?"),
+            },
+        };
+        self.note("links", verdict, format!("{}: {text}", uart.name));
     }
 
     fn who_hears(&mut self, link: usize, kind: &BoardKind) -> Option<&'static str> {

@@ -177,25 +177,23 @@ fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
     folder.write("mesh.key", &format!("# a word\n\n{digits}\n"));
     assert_eq!(Mesh::read(file.as_ref()).unwrap().keys, Some(keys));
     folder.write("mesh.key", "secret");
-    let refusal = Mesh::read(file.as_ref()).unwrap_err().to_string();
-    assert!(
-        refusal.ends_with("mesh.key: a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one"),
-        "{refusal}"
-    );
+    let no_key =
+        "a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one";
+    let assert_refused = |why: &str| {
+        let refusal = Mesh::read(file.as_ref()).unwrap_err().to_string();
+        assert!(refusal.ends_with(why), "{refusal}");
+    };
+    assert_refused(&format!("mesh.key: {no_key}"));
+
     // What never ends is not read until memory does.
     folder.write("mesh.toml", &with("key-file = \"/dev/zero\""));
-    let refusal = Mesh::read(file.as_ref()).unwrap_err().to_string();
-    assert!(
-        refusal.ends_with("/dev/zero: it has more than 65536 bytes"),
-        "{refusal}"
-    );
+    assert_refused("/dev/zero: it has more than 65536 bytes");
+
     assert!(Mesh::read("/dev/zero".as_ref()).is_err() && !Mesh::is_mesh_file("/dev/zero".as_ref()));
     let refusal = |line: &str| Mesh::parse(&with(line)).unwrap_err().to_string();
     let long = format!("key = \"{digits}0\"");
-    assert_eq!(
-        refusal(&long),
-        "line 3: a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one"
-    );
+    assert_eq!(refusal(&long), format!("line 3: {no_key}"));
+
     let weak = format!("key = \"{}\"", "0".repeat(32));
     let sentence = "line 3: a key whose bytes are all the same can be guessed: `hopwise mesh key` makes a random one";
     assert_eq!(refusal(&weak), sentence);

@@ -22,13 +22,10 @@ struct Heard {
 
 /// A capture of two boards, until a line says so.
 fn capture(folder: &Folder, program: &str, pauses: &[Duration]) -> Heard {
-    let nodes =
-        ["A", "B"].map(|probe| format!("[[node]]\naddress = {}\nprobe = \"{probe}\"\n", u8::from(probe == "B")));
-    let mesh = Mesh::parse(&format!(
-        "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n{}",
-        nodes.concat()
-    ))
-    .unwrap();
+    let mesh = "network = 'path(2)'\nboard = 'nucleo-f446re'\n\
+                [[node]]\naddress = 0\nprobe = 'A'\n[[node]]\naddress = 1\nprobe = 'B'\n";
+    let mesh = Mesh::parse(mesh).unwrap();
+
     let program = folder.stand_in(program);
     let stop = AtomicBool::new(false);
     let (mut texts, mut news) = (Vec::new(), Vec::new());

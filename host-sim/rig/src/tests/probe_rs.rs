@@ -34,16 +34,12 @@ fn objections(words: &[Word]) -> Vec<String> {
             Word::Command(name) => Some(*name),
             _ => None,
         });
-        let options = match command {
-            None => None,
-            Some(name) => match subcommands.get(name) {
-                Some(options) => Some(options),
-                None => {
-                    objections.push(format!("{version} has no {name}"));
-                    continue;
-                }
-            },
-        };
+        let options = command.and_then(|name| subcommands.get(name));
+        if let (Some(name), None) = (command, options) {
+            objections.push(format!("{version} has no {name}"));
+            continue;
+        }
+
         for word in words {
             let (Word::Flag(option) | Word::Setting(option, _)) = word else {
                 continue;
@@ -129,15 +125,8 @@ fn versions_are_read_and_compared() {
     let found = read("probe-rs 0.32.0 (git commit: crates.io)\n");
     assert_eq!(found, Some(Version([0, 32, 0])));
     assert_eq!(read("probe-rs 1.0.2-alpha.1"), Some(Version([1, 0, 2])));
-    for other in [
-        "",
-        "probe-rs",
-        "probe-rs ",
-        "cargo 1.90.0",
-        "probe-rs 0.32",
-        "probe-rs 0.32.0.1",
-        "probe-rs a.b.c",
-    ] {
+    let others = "|probe-rs|probe-rs |cargo 1.90.0|probe-rs 0.32|probe-rs 0.32.0.1|probe-rs a.b.c";
+    for other in others.split('|') {
         assert_eq!(read(other), None, "{other}");
     }
     assert!(Version([0, 9, 9]) < Version([0, 10, 0]) && OLDEST < Version([1, 0, 0]));
@@ -150,9 +139,9 @@ fn a_program_that_is_not_fit_is_refused_with_one_sentence() {
     let fit = folder.stand_in("exit 3");
     assert!(Program::find(&fit).is_ok());
     let refusal = |name: &str| Program::find(name).unwrap_err().to_string();
-    assert!(
-        refusal("/no/such/probe-rs").starts_with("there is no program '/no/such/probe-rs': https://probe.rs says how")
-    );
+    let why = "there is no program '/no/such/probe-rs': https://probe.rs says how";
+    assert!(refusal("/no/such/probe-rs").starts_with(why));
+
     let of = |version: &str| {
         std::fs::write(&fit, format!("#!/bin/sh\necho '{version}'\n")).unwrap();
         loop {
@@ -164,12 +153,10 @@ fn a_program_that_is_not_fit_is_refused_with_one_sentence() {
     };
     let expected = format!("'{fit}' is not probe-rs: it does not say which version it has");
     assert_eq!(of("something 1.2.3"), expected);
-    assert_eq!(
-        of("probe-rs 0.24.0 (git commit: 1234567)"),
-        format!(
-            "'{fit}' has version 0.24.0, and {OLDEST} or a newer one is needed: cargo install probe-rs-tools --locked"
-        )
-    );
+    let advice = "is needed: cargo install probe-rs-tools --locked";
+    let expected = format!("'{fit}' has version 0.24.0, and {OLDEST} or a newer one {advice}");
+    assert_eq!(of("probe-rs 0.24.0 (git commit: 1234567)"), expected);
+
     std::fs::set_permissions(&fit, PermissionsExt::from_mode(0o644)).unwrap();
     assert!(refusal(&fit).contains("ermission denied"), "{}", refusal(&fit));
 }

@@ -48,8 +48,8 @@ fn planned(mesh: &Mesh) -> BTreeMap<NodePort, NodePort> {
     let cables = WiringPlan::new(mesh).cables;
     let pairs = cables
         .iter()
-        .map(|cable| (cable.from.node_port(), cable.to.node_port()));
-    pairs.flat_map(|(a, b)| [(a, b), (b, a)]).collect()
+        .map(|cable| [cable.from, cable.to].map(|end| end.node_port()));
+    pairs.flat_map(|[a, b]| [(a, b), (b, a)]).collect()
 }
 
 fn report(mesh: &Mesh, seen: &Seen) -> WiringReport {
@@ -114,14 +114,13 @@ fn a_plug_in_the_wrong_socket_is_moved() {
     boards.get_mut(&3).unwrap().links[4] = linked(&mesh, far.node, mesh.link(far));
     boards.get_mut(&far.node).unwrap().links[mesh.link(far)] = linked(&mesh, 3, 4);
     let report = compare(&mesh, &plan, usize::MAX, &boards, None);
-    assert_eq!(
-        rows(&report),
-        [
-            format!("Missing 1.0 {far} -"),
-            format!("Swapped {far} 1.0 3 USART6"),
-            format!("Extra 3.- - {far}"),
-        ]
-    );
+    let expected = [
+        format!("Missing 1.0 {far} -"),
+        format!("Swapped {far} 1.0 3 USART6"),
+        format!("Extra 3.- - {far}"),
+    ];
+    assert_eq!(rows(&report), expected);
+
     assert_eq!(report.moves, ["move the plug at board 3 USART6 to board 1 USART1"]);
 }
 
@@ -146,13 +145,11 @@ fn boards_that_are_not_who_they_should_be_are_named() {
     let mut boards = seen(&mesh, &cables);
     boards.get_mut(&1).unwrap().kind = Some("nucleo-l476rg".into());
     boards.get_mut(&3).unwrap().network ^= 1;
-    assert_eq!(
-        rows(&report(&mesh, &boards)),
-        [
-            "WrongBoard 1.- nucleo-f446re nucleo-l476rg",
-            "WrongBoard 3.- ring(5) another network"
-        ]
-    );
+    let expected = [
+        "WrongBoard 1.- nucleo-f446re nucleo-l476rg",
+        "WrongBoard 3.- ring(5) another network",
+    ];
+    assert_eq!(rows(&report(&mesh, &boards)), expected);
 
     let mut boards = seen(&mesh, &cables);
     boards.remove(&2);

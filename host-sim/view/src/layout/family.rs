@@ -61,9 +61,8 @@ pub fn nesting(network: &Network) -> Nesting {
             let network = *network;
             // A flooded network leaves tuples out, so its digits are read from the address.
             let digits = move |node| {
-                let address = network
-                    .address(node)
-                    .map_or(String::new(), |address| address.to_string());
+                let address = network.address(node).map(|address| address.to_string());
+                let address = address.unwrap_or_default();
                 let numbers = address.split(|c: char| !c.is_ascii_digit());
                 numbers.filter_map(|number| number.parse().ok()).collect()
             };
@@ -116,10 +115,9 @@ fn still(places: Vec<Point>) -> Level {
 
 /// Clusters that are all linked with each other.
 fn around(count: usize) -> Vec<Point> {
-    if count <= MAX_ON_A_CIRCLE {
-        shapes::circle(count)
-    } else {
-        shapes::grid(count)
+    match count {
+        ..=MAX_ON_A_CIRCLE => shapes::circle(count),
+        _ => shapes::grid(count),
     }
 }
 
@@ -146,16 +144,10 @@ fn by_digits(levels: Vec<Level>, kinds: Vec<String>) -> Nesting {
     let sizes: Vec<usize> = levels.iter().map(|level| level.places.len()).collect();
     let digits = move |node: Node| {
         let mut rest = node as usize;
-        let mut digits: Vec<usize> = sizes
-            .iter()
-            .rev()
-            .map(|&size| {
-                let digit = rest % size;
-                rest /= size;
-                digit
-            })
-            .collect();
-        digits.reverse();
+        let mut digits = vec![0; sizes.len()];
+        for (digit, size) in digits.iter_mut().zip(&sizes).rev() {
+            (*digit, rest) = (rest % size, rest / size);
+        }
         digits
     };
     Nesting {
@@ -199,9 +191,8 @@ fn of_base(base: Base) -> Nesting {
         _ => return flat(places, vec!["link".into()]),
     };
     let first = usize::from(word == "dimension");
-    let kinds = (0..sizes.len())
-        .map(|axis| format!("{word} {}", axis + first))
-        .collect();
+    let axes = first..first + sizes.len();
+    let kinds = axes.map(|axis| format!("{word} {axis}")).collect();
     let kind = move |a: Node, b: Node, _: &[usize], _: &[usize]| {
         let (mut a, mut b) = (a, b);
         let differs = |&size: &u64| {

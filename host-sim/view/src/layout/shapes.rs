@@ -52,9 +52,8 @@ fn turned_orbits(places: usize, orbits: usize) -> Vec<Point> {
         let radius = if nested { 1.0 - 0.8 * share } else { 1.0 };
         Point::at(-FRAC_PI_2 + TAU * turn / places as f64, radius)
     };
-    (0..orbits)
-        .flat_map(|orbit| (0..places).map(move |at| place(orbit, at)))
-        .collect()
+    let all = (0..orbits).flat_map(|orbit| (0..places).map(move |at| place(orbit, at)));
+    all.collect()
 }
 
 fn scaled(points: &[Point], times: f64) -> Vec<Point> {
@@ -69,9 +68,8 @@ pub(super) fn circle(count: usize) -> Vec<Point> {
         4 => -3.0 * FRAC_PI_4,
         _ => -FRAC_PI_2,
     };
-    (0..count)
-        .map(|i| Point::at(begin + TAU * i as f64 / count as f64, 1.0))
-        .collect()
+    let angles = (0..count).map(|i| begin + TAU * i as f64 / count as f64);
+    angles.map(|angle| Point::at(angle, 1.0)).collect()
 }
 
 /// Two halves of a circle that face each other: `left` places from top to bottom, then `right` places.

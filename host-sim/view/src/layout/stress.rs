@@ -17,19 +17,16 @@ pub(super) fn places(network: &Network) -> Vec<Point> {
     let graph = Graph::build(network).expect("what is drawn is small");
     let nodes = graph.nodes();
     // Nodes out of reach are as far as there are nodes.
-    let wished = |hops: u32| {
-        if hops == UNREACHED {
-            nodes as f64
-        } else {
-            f64::from(hops)
-        }
+    let wished = |hops: u32| match hops {
+        UNREACHED => nodes as f64,
+        hops => hops.into(),
     };
+
     let hops_of = |node| hops_from(&graph, node).into_iter().map(wished).collect();
     let hops: Vec<Vec<f64>> = (0..nodes).map(hops_of).collect();
     // A spiral: no two at the same place, and no symmetry that could hold them there.
-    let mut places: Vec<Point> = (0..nodes)
-        .map(|node| Point::at(2.4 * node as f64, (node as f64 + 1.0).sqrt()))
-        .collect();
+    let place = |node| Point::at(2.4 * node as f64, (node as f64 + 1.0).sqrt());
+    let mut places: Vec<Point> = (0..nodes).map(place).collect();
     for _ in 0..ROUNDS {
         for node in 0..nodes {
             let here = places[node];

@@ -1,15 +1,14 @@
 //! Shared by the tests of the load simulator.
 
-use hopwise_core::{Network, Rule};
-use hopwise_load::measure::{Effort, Experiment, Point};
-use hopwise_load::parameters::{Parameters, Preset, Process};
+use hopwise_core::Network;
+use hopwise_load::measure::Point;
+
 use hopwise_load::settings::{Found, Settings};
 use serde_json::{Map, Value};
 
 pub(crate) fn network(expression: &str) -> Network {
-    expression
-        .parse()
-        .unwrap_or_else(|error| panic!("{expression}: {error}"))
+    let parsed = expression.parse();
+    parsed.unwrap_or_else(|error| panic!("{expression}: {error}"))
 }
 
 /// What `hopwise load` finds of a line such as `ring(8) --rate 0.9 --packet-flits 4`, measured as exactly as tests need it; with `--cycles`
@@ -52,22 +51,6 @@ pub(crate) fn saturation(line: &str) -> f64 {
     match found(&format!("{line} --saturation --saturation-precision 0.01 --seeds 1")) {
         Found::Point(_) => panic!("{line}: a point"),
         Found::Saturation(found) => found.saturation_rate,
-    }
-}
-
-pub(crate) fn experiment(network: &Network) -> Experiment<'_> {
-    Experiment {
-        network,
-        rule: Rule::Exact,
-        parameters: Parameters::BOOKSIM,
-        traffic: Preset::Booksim.traffic(),
-        process: Process::Bernoulli,
-        rate: 0.05,
-        seed: 1,
-        effort: Effort::default(),
-        failures: None,
-        routes: None,
-        threads: 1,
     }
 }
 

@@ -79,9 +79,8 @@ fn printed_links() -> Vec<(usize, usize)> {
 
 pub(in super::super) fn routrcn(_: &Run) -> Claims {
     let pairs = || {
-        (1..=NODES)
-            .flat_map(|x| (1..=NODES).map(move |y| (x, y)))
-            .filter(|(x, y)| x != y)
+        let all = (1..=NODES).flat_map(|x| (1..=NODES).map(move |y| (x, y)));
+        all.filter(|(x, y)| x != y)
     };
     // The highest phase in which they differ.
     let top = |x: usize, y: usize| (1..=PHASES).rev().find(|&phase| digit(x, phase) != digit(y, phase));
@@ -93,6 +92,7 @@ pub(in super::super) fn routrcn(_: &Run) -> Claims {
     let lost = pairs().filter(|&pair| unreachable(pair)).count();
     let all = pairs().count();
     let example = pairs().find(|&pair| unreachable(pair));
+    let in_one = pairs().find(|&(x, y)| top(x, y).is_none());
     Ok(vec![
         claim("ROUTRCN, frame walk: the walk in the frame of phase m ends at the pivot of y's own unit")
             .so(How::AsPrinted, lost == 0)
@@ -105,10 +105,6 @@ pub(in super::super) fn routrcn(_: &Run) -> Claims {
             .measured(format!(
                 "{EXPRESSION}: {unit_pairs} of {all} pairs lie in one unit; m is 0 and it calls itself again"
             ))
-            .except(
-                pairs()
-                    .find(|&(x, y)| top(x, y).is_none())
-                    .map(|(x, y)| format!("nodes {x} to {y}")),
-            ),
+            .except(in_one.map(|(x, y)| format!("nodes {x} to {y}"))),
     ])
 }
