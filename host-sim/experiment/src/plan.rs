@@ -98,10 +98,8 @@ impl Plan {
                 Some(axis) => axis,
                 None if tables.is_empty() => kind(SCENARIO, kinds).and_then(|kind| entry.axis(kind)).map_err(&at)?,
                 None => {
-                    let name = entry.name;
-                    return Err(at(format!(
-                        "{name} is in no table, and the file has some: put it into one of them"
-                    )));
+                    let why = "is in no table, and the file has some: put it into one of them";
+                    return Err(at(format!("{} {why}", entry.name)));
                 }
             };
             if axes.iter().any(|other| other.name == axis.name) {
@@ -114,16 +112,13 @@ impl Plan {
         }
         if tables.is_empty() {
             let kind = SCENARIO.into();
-            return Ok(Plan {
-                tables: vec![Table { kind, axes }],
-            });
+            let tables = vec![Table { kind, axes }];
+            return Ok(Plan { tables });
         }
         let (mut seeds, networks): (Vec<Axis>, Vec<Axis>) = axes.into_iter().partition(|axis| axis.name == "seed");
         if seeds.is_empty() {
-            seeds.push(Axis {
-                name: "seed".into(),
-                values: seeds_up_to(DEFAULT_SEEDS),
-            });
+            let (name, values) = ("seed".into(), seeds_up_to(DEFAULT_SEEDS));
+            seeds.push(Axis { name, values });
         }
         let table = |entry: Entry| {
             let kind = kind(&entry.name, kinds).map_err(at(entry.place))?;
@@ -285,11 +280,8 @@ impl Entry<'_> {
         let value = toml::Value::deserialize(self.value.clone().into_deserializer());
         let values = match value.map_err(|error| error.message().to_string())? {
             toml::Value::Array(values) => values,
-            toml::Value::Table(range) => range_of(&range).ok_or_else(|| {
-                format!(
-                    "{name} is a value, a list of values or a range {{ from = 1, to = 50, step = 1 }} of whole numbers"
-                )
-            })?,
+            toml::Value::Table(range) => range_of(&range).ok_or_else(|| format!("{name} is {FORMS}"))?,
+
             value => vec![value],
         };
         let json = |value: toml::Value| match value {
@@ -330,6 +322,7 @@ fn checked(kind: &dyn Kind, name: &str, value: Value) -> Result<Value, String> {
 }
 
 const RANGE: [&str; 3] = ["from", "to", "step"];
+const FORMS: &str = "a value, a list of values or a range { from = 1, to = 50, step = 1 } of whole numbers";
 
 /// `{ from = 1, to = 50 }`, with both ends, perhaps with a `step`; `None` if it is no range.
 fn range_of(range: &toml::Table) -> Option<Vec<toml::Value>> {

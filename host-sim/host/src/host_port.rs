@@ -106,9 +106,8 @@ impl HostPort {
     /// Signs commands of an update for boards that say that they speak version 3 of the wire format, in which they prove nothing. The user must
     /// have said that there are such.
     pub fn trust_version_3(&mut self) {
-        self.authorized_commands
-            .iter_mut()
-            .for_each(AuthorizedCommands::trust_version_3);
+        let commands = self.authorized_commands.iter_mut();
+        commands.for_each(AuthorizedCommands::trust_version_3);
     }
 
     /// The reason why there can be no link with the board: [`Down::Unkeyed`] and [`Down::WrongKey`] are matters of keys.

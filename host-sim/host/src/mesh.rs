@@ -35,6 +35,11 @@ const WAITING: usize = 64;
 /// Maximum number of unread messages; further ones are lost, and counted.
 const UNREAD: usize = 256;
 
+/// What was heard of a failure, if anything was.
+type Heard = Result<Option<DropReason>, SendError>;
+/// The bytes of a response.
+type Response = Result<Vec<u8>, RequestError>;
+
 /// A mesh of boards, through the serial port of one of them. It may be cloned and given to other threads; the port is closed with the last
 /// clone.
 #[derive(Clone)]
@@ -137,13 +142,7 @@ impl Mesh {
     }
 
     /// Sends a message to an application of a node, or to the host there, and waits briefly for a failure report.
-    pub fn send_and_hear(
-        &self,
-        node: u64,
-        to_host: bool,
-        port: AppPort,
-        message: &[u8],
-    ) -> Result<Option<DropReason>, SendError> {
+    pub fn send_and_hear(&self, node: u64, to_host: bool, port: AppPort, message: &[u8]) -> Heard {
         let errand = if to_host { Errand::ToHost } else { Errand::Datagram };
         self.sent(errand(port), node, message, BAD_NEWS_WITHIN)
     }
@@ -191,34 +190,16 @@ impl Mesh {
         })
     }
 
-    pub fn request_bytes(
-        &self,
-        node: u64,
-        port: AppPort,
-        request: &[u8],
-        within: Duration,
-    ) -> Result<Vec<u8>, RequestError> {
+    pub fn request_bytes(&self, node: u64, port: AppPort, request: &[u8], within: Duration) -> Response {
         self.ask_application(|| Errand::Ask(Query::Application(port)), node, request, within)
     }
 
     /// Like [`request_bytes`](Self::request_bytes), to the host at a node.
-    pub fn request_host_bytes(
-        &self,
-        at: u64,
-        port: AppPort,
-        request: &[u8],
-        within: Duration,
-    ) -> Result<Vec<u8>, RequestError> {
+    pub fn request_host_bytes(&self, at: u64, port: AppPort, request: &[u8], within: Duration) -> Response {
         self.ask_application(|| Errand::AskHost(port), at, request, within)
     }
 
-    fn ask_application(
-        &self,
-        errand: impl Fn() -> Errand,
-        node: u64,
-        request: &[u8],
-        within: Duration,
-    ) -> Result<Vec<u8>, RequestError> {
+    fn ask_application(&self, errand: impl Fn() -> Errand, node: u64, request: &[u8], within: Duration) -> Response {
         insist(
             || response_of(self.carry(errand(), node, request, within)?.as_ref()),
             |response| matches!(response, Err(RequestError::Busy)),
@@ -329,13 +310,7 @@ impl Mesh {
         self.sent(errand, dest, bytes, Duration::ZERO).map(drop)
     }
 
-    fn sent(
-        &self,
-        errand: Errand,
-        dest: u64,
-        bytes: &[u8],
-        timeout: Duration,
-    ) -> Result<Option<DropReason>, SendError> {
+    fn sent(&self, errand: Errand, dest: u64, bytes: &[u8], timeout: Duration) -> Heard {
         match self.carry(errand, dest, bytes, timeout)? {
             Some(Reply::Undeliverable(reason)) => Ok(Some(reason)),
             _ => Ok(None),
@@ -381,7 +356,7 @@ fn insist<T>(mut attempt: impl FnMut() -> T, is_full: impl Fn(&T) -> bool) -> T 
 
 fn in_postcard<T: Serialize, U: DeserializeOwned>(
     request: &T,
-    ask: impl FnOnce(&[u8]) -> Result<Vec<u8>, RequestError>,
+    ask: impl FnOnce(&[u8]) -> Response,
 ) -> Result<U, RequestError> {
     let mut bytes = [0; MAX_PAYLOAD];
     let bytes = postcard::to_slice(request, &mut bytes).map_err(|_| RequestError::BadFormat)?;
@@ -401,7 +376,7 @@ fn result_of(reply: Option<&Reply>) -> SendResult {
     }
 }
 
-fn response_of(reply: Option<&Reply>) -> Result<Vec<u8>, RequestError> {
+fn response_of(reply: Option<&Reply>) -> Response {
     Err(match reply {
         Some(Reply::Response(bytes)) => match AppStatus::read(bytes) {
             Some((AppStatus::Ok, response)) => return Ok(response.to_vec()),

@@ -127,9 +127,9 @@ impl Parameters {
 
     /// With the buffers of a link shared out among so many channels, at least one flit each.
     pub(super) fn shared_out(self, channels: u32) -> Self {
-        let buffers = self
-            .link_buffers
-            .map_or(self.buffers, |flits| (flits / channels.max(1)).max(1));
+        let each = |flits: u32| (flits / channels.max(1)).max(1);
+        let buffers = self.link_buffers.map_or(self.buffers, each);
+
         Self { buffers, ..self }
     }
 

@@ -228,10 +228,8 @@ impl Routes {
     pub(super) fn lose(&mut self, node: u32, port: Option<u32>) {
         let nodes = self.network.nodes() as usize;
         for entry in &mut self.table[node as usize * nodes..][..nodes] {
-            let affected = entry
-                .step()
-                .is_some_and(|step| port.is_none_or(|port| port == step.port));
-            if affected {
+            let is_lost = |step: Hop| port.is_none_or(|port| port == step.port);
+            if entry.step().is_some_and(is_lost) {
                 *entry = Packed::LOST;
             }
         }

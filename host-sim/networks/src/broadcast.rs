@@ -33,10 +33,8 @@ impl Broadcast {
         while let Some(&here) = found.order.get(found.children.len()) {
             let depth = depths[found.children.len()] + 1;
             let start = found.sent.len();
-            let fanout = network
-                .fanout_by(here.into(), source, tree)
-                .expect("nodes of the network are below its size");
-            for (_, child) in fanout {
+            let fanout = network.fanout_by(here.into(), source, tree);
+            for (_, child) in fanout.expect("nodes of the network are below its size") {
                 found.sent.push(child as u32);
                 if found.place[child as usize] == NOT_REACHED {
                     found.place[child as usize] = found.order.len() as u32;

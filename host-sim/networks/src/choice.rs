@@ -239,9 +239,9 @@ impl Choice {
 /// Of networks in order the first with a formula, if it is near the best.
 fn recommended(found: &[(Profile, Network)]) -> Option<&(Profile, Network)> {
     let most = (1.0 + NEAR_THE_BEST) * found.first()?.0.mean_distance?;
-    let mut near = found
-        .iter()
-        .take_while(|(profile, _)| profile.mean_distance.is_some_and(|mean| mean <= most));
+    let is_near = |(profile, _): &&(Profile, Network)| profile.mean_distance.is_some_and(|mean| mean <= most);
+    let mut near = found.iter().take_while(is_near);
+
     near.find(|(_, network)| next_hop(network) == FORMULA)
 }
 

@@ -48,6 +48,9 @@ pub struct Dependencies {
     pub cycle: Option<Vec<Channel>>,
 }
 
+/// Channels in use, each with one that it waits for.
+type Pairs = Vec<(Channel, Option<Channel>)>;
+
 /// Follows all routes of a rule and builds the graph. `progress` is called with the number of destinations done.
 pub fn build(
     network: &Network,
@@ -70,7 +73,7 @@ pub fn build(
     };
     let parts: Result<Vec<_>, RouteFault> = all.par_chunks(64).map(part).collect();
 
-    let mut pairs: Vec<(Channel, Option<Channel>)> = parts?.into_iter().flatten().collect();
+    let mut pairs: Pairs = parts?.into_iter().flatten().collect();
     pairs.par_sort_unstable();
     pairs.dedup();
     Ok(examine(&pairs))
@@ -83,7 +86,7 @@ fn add_dependencies(
     rule: Rule,
     scheme: Scheme,
     dest: usize,
-    pairs: &mut Vec<(Channel, Option<Channel>)>,
+    pairs: &mut Pairs,
 ) -> Result<(), RouteFault> {
     let routes = RoutesTo::follow(network, graph, dest, rule)?;
     let classes: Vec<u32> = match scheme {
@@ -97,10 +100,8 @@ fn add_dependencies(
         Scheme::Network if buffer_classes::counts_valleys(network) => routes.valleys(),
         Scheme::Network => {
             let class = |node| buffer_classes::class(network, node as Node, dest as Node, rule);
-            let classes = (0..graph.nodes()).map(class);
-            classes
-                .map(|class| class.map_or(u32::MAX, |class| class as u32))
-                .collect()
+            let number = |class: Option<u64>| class.map_or(u32::MAX, |class| class as u32);
+            (0..graph.nodes()).map(class).map(number).collect()
         }
     };
     let channel = |from: usize| Channel {
@@ -116,13 +117,7 @@ fn add_dependencies(
 }
 
 /// The buffers that packets to `dest` and broadcasts of it wait in, and for which they wait there.
-fn add_channels(
-    graph: &Graph,
-    routes: &RoutesTo,
-    dest: usize,
-    channels: u8,
-    pairs: &mut Vec<(Channel, Option<Channel>)>,
-) {
+fn add_channels(graph: &Graph, routes: &RoutesTo, dest: usize, channels: u8, pairs: &mut Pairs) {
     for source in (0..graph.nodes()).filter(|&source| source != dest) {
         let mut path = vec![source];
         let mut here = source;
@@ -158,9 +153,8 @@ fn examine(pairs: &[(Channel, Option<Channel>)]) -> Dependencies {
     let mut channels: Vec<Channel> = pairs.iter().map(|pair| pair.0).collect();
     channels.dedup();
     let index = |channel: &Channel| {
-        channels
-            .binary_search(channel)
-            .expect("a channel that is waited for is in use")
+        let place = channels.binary_search(channel);
+        place.expect("a channel that is waited for is in use")
     };
     let edge = |(first, second): &(_, Option<_>)| Some((index(first), index(second.as_ref()?)));
     let edges: Vec<(usize, usize)> = pairs.iter().filter_map(edge).collect();

@@ -112,6 +112,9 @@ enum Heard {
     Silent,
 }
 
+/// With the place of the probe.
+type OfProbe = (usize, Heard);
+
 enum State {
     Due(Instant),
     Running { child: Child, since: Instant },
@@ -133,9 +136,8 @@ struct Probes<'a> {
     program: Program,
     begin: Instant,
     probes: Vec<Probe>,
-    /// With the place of the probe.
-    heard: Receiver<(usize, Heard)>,
-    sender: Sender<(usize, Heard)>,
+    heard: Receiver<OfProbe>,
+    sender: Sender<OfProbe>,
 }
 
 impl<'a> Probes<'a> {
@@ -277,17 +279,9 @@ impl Drop for Probes<'_> {
 }
 
 /// Sends each line of a stream, until it or the interest in it ends.
-fn send_lines<R: Read>(
-    stream: Option<R>,
-    sender: &Sender<(usize, Heard)>,
-    place: usize,
-    heard: impl Fn(String) -> Heard,
-) {
-    for line in stream
-        .map(|stream| BoundedLines(BufReader::new(stream)))
-        .into_iter()
-        .flatten()
-    {
+fn send_lines<R: Read>(stream: Option<R>, sender: &Sender<OfProbe>, place: usize, heard: impl Fn(String) -> Heard) {
+    let lines = stream.map(|stream| BoundedLines(BufReader::new(stream)));
+    for line in lines.into_iter().flatten() {
         if sender.send((place, heard(line))).is_err() {
             return;
         }

@@ -83,13 +83,8 @@ impl Row {
 
     /// What the points of one curve have in common.
     fn curve(&self) -> (&str, &str, &str, &str, u32) {
-        (
-            &self.network,
-            &self.rule,
-            &self.traffic,
-            &self.process,
-            self.packet_flits,
-        )
+        let (network, rule) = (&self.network, &self.rule);
+        (network, rule, &self.traffic, &self.process, self.packet_flits)
     }
 }
 

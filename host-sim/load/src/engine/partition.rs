@@ -98,7 +98,7 @@ impl Partition {
             first: nodes.start,
             first_channel: wiring.first[nodes.start as usize] * plan.channels(),
             now: 0,
-            routers: Routers::new(parameters, wiring, plan, nodes.clone(), &border),
+            routers: Routers::new(parameters, wiring, plan, &border),
             packets: Packets::new(parameters, wiring, plan.channels(), nodes.clone()),
             border,
             destinations,

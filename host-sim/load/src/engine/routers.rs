@@ -171,13 +171,9 @@ impl ChannelPlan {
 }
 
 impl Routers {
-    pub(super) fn new(
-        parameters: &Parameters,
-        wiring: &Wiring,
-        plan: ChannelPlan,
-        nodes: Range<u32>,
-        border: &Border,
-    ) -> Self {
+    pub(super) fn new(parameters: &Parameters, wiring: &Wiring, plan: ChannelPlan, border: &Border) -> Self {
+        let nodes = border.nodes.clone();
+
         let channels = plan.channels();
         let first = wiring.first[nodes.start as usize];
         let ports = first..wiring.first[nodes.end as usize];

@@ -136,10 +136,9 @@ fn connected_sets_exist(graph: &Graph, size: usize, sets: usize) -> bool {
         let members: Vec<usize> = (0..graph.nodes()).filter(|node| set >> node & 1 == 1).collect();
         let place = |node: usize| members.iter().position(|&member| member == node);
         let links_of = |&u: &usize| graph.neighbors(u).iter().map(move |&v| (u, v as usize));
-        let edges = members
-            .iter()
-            .flat_map(links_of)
-            .filter_map(|(u, v)| Some((place(u)?, place(v)?)));
+        let inner = members.iter().flat_map(links_of);
+        let edges = inner.filter_map(|(u, v)| Some((place(u)?, place(v)?)));
+
         Graph::from_edges(members.len(), edges).parts() == 1
     };
     let all = (0..1u32 << graph.nodes()).filter(|set| set.count_ones() as usize == size);
@@ -147,9 +146,9 @@ fn connected_sets_exist(graph: &Graph, size: usize, sets: usize) -> bool {
     // Each round keeps every union of one more disjoint set.
     let mut unions = vec![0u32];
     for _ in 0..sets {
-        let joined = unions
-            .iter()
-            .flat_map(|&union| candidates.iter().map(move |&set| (union, set)));
+        let with_each = |&union: &u32| candidates.iter().map(move |&set| (union, set));
+        let joined = unions.iter().flat_map(with_each);
+
         let disjoint = joined.filter(|(union, set)| union & set == 0);
         unions = disjoint.map(|(union, set)| union | set).collect();
         unions.sort_unstable();
@@ -180,9 +179,9 @@ fn theorem_1(_: &Run) -> Claims {
         }
     }
     let (can, cannot) = (possible.join(", "), impossible.join(", "));
-    let example = impossible
-        .first()
-        .map(|case| format!("{case}: only one set can hold the center"));
+    let example = impossible.first();
+    let example = example.map(|case| format!("{case}: only one set can hold the center"));
+
     Ok(vec![
         claim(
             "Definition 4, Theorem 1: a unit has s_d disjoint connected pivot sets of min(n_u/s_d, \

@@ -46,9 +46,8 @@ fn seen(mesh: &Mesh, cables: &BTreeMap<NodePort, NodePort>) -> Seen {
 
 fn planned(mesh: &Mesh) -> BTreeMap<NodePort, NodePort> {
     let cables = WiringPlan::new(mesh).cables;
-    let pairs = cables
-        .iter()
-        .map(|cable| [cable.from, cable.to].map(|end| end.node_port()));
+    let ends = |cable: &Cable| [cable.from, cable.to].map(|end| end.node_port());
+    let pairs = cables.iter().map(ends);
     pairs.flat_map(|[a, b]| [(a, b), (b, a)]).collect()
 }
 
