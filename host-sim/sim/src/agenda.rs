@@ -4,7 +4,7 @@
 //! time, each with a small heap of its own, and only what is later in one large heap. So the cost of an event hardly grows
 //! with the mesh.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::wire::Nanos;
@@ -14,33 +14,9 @@ const SPANS: u64 = 1_024;
 /// After all that is planned.
 const NEVER: u128 = u128::MAX;
 
-/// What happens at a time; at the same time, in the order in which it was planned.
-struct Planned<T> {
-    /// The time in the high half, the order in the low one: compared at one stroke.
-    when: u128,
-    what: T,
-}
-
-/// The heap has the greatest first: that is the earliest.
-impl<T> Ord for Planned<T> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.when.cmp(&self.when)
-    }
-}
-
-impl<T> PartialOrd for Planned<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> PartialEq for Planned<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.when == other.when
-    }
-}
-
-impl<T> Eq for Planned<T> {}
+/// What happens at a time; at the same time, in the order in which it was planned. The time is in the high half, the order in the low
+/// one: compared at one stroke. A heap has the greatest first: that is the earliest.
+type Planned<T> = Reverse<(u128, T)>;
 
 pub struct Agenda<T> {
     /// A span is two to this power of nanoseconds.
@@ -56,7 +32,7 @@ pub struct Agenda<T> {
     planned: usize,
 }
 
-impl<T> Agenda<T> {
+impl<T: Ord> Agenda<T> {
     /// An empty one for events most of which are planned at most `ahead`.
     pub fn new(ahead: Nanos) -> Self {
         Agenda {
@@ -74,10 +50,7 @@ impl<T> Agenda<T> {
     pub fn plan(&mut self, at: Nanos, what: T) {
         self.order += 1;
         self.planned += 1;
-        let planned = Planned {
-            when: u128::from(at) << 64 | u128::from(self.order),
-            what,
-        };
+        let planned = Reverse((u128::from(at) << 64 | u128::from(self.order), what));
         let span = at >> self.span_bits;
         if span < self.today.saturating_add(SPANS) {
             let place = (span % SPANS) as usize;
@@ -95,7 +68,7 @@ impl<T> Agenda<T> {
     /// The next thing that happens, if that is not after `until`.
     pub fn next(&mut self, until: Nanos) -> Option<(Nanos, T)> {
         let place = self.first_occupied();
-        let when = |heap: &BinaryHeap<Planned<T>>| heap.peek().map_or(NEVER, |next| next.when);
+        let when = |heap: &BinaryHeap<Planned<T>>| heap.peek().map_or(NEVER, |next| next.0.0);
         let near = place.map_or(NEVER, |place| when(&self.wheel[place]));
         let next = near.min(when(&self.later));
         let at = (next >> 64) as Nanos;
@@ -113,7 +86,7 @@ impl<T> Agenda<T> {
         };
         self.today = at >> self.span_bits;
         self.planned -= 1;
-        heap.pop().map(|next| (at, next.what))
+        heap.pop().map(|Reverse((_, what))| (at, what))
     }
 
     /// The place of the first span from today on in which there is something.

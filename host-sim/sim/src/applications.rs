@@ -104,15 +104,15 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                 self.draw_wait()
             }
         };
-        self.world.mark(now + wait, Task::Send(host).mark());
+        self.world.mark(now + wait, Task::Send(host));
     }
 
     fn refused_at(&mut self, machine: u32) {
         let now = self.world.now();
         self.notes.oracle.refused(now);
-        self.refused += 1;
+        self.notes.account.refused += 1;
         let since = *self.refused_since[machine as usize].get_or_insert(now);
-        self.longest_refusal = self.longest_refusal.max(now - since);
+        self.notes.account.longest_refusal = self.notes.account.longest_refusal.max(now - since);
     }
 
     fn taken_at(&mut self, machine: u32) {
@@ -120,7 +120,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         self.last_sent = now;
         self.to_send -= 1;
         if let Some(since) = self.refused_since[machine as usize].take() {
-            self.longest_refusal = self.longest_refusal.max(now - since);
+            self.notes.account.longest_refusal = self.notes.account.longest_refusal.max(now - since);
         }
     }
 
@@ -137,7 +137,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         }
         let now = self.world.now();
         if self.world.node(board).is_none() {
-            self.world.mark(now + LOOK_AGAIN, Task::Send(board).mark());
+            self.world.mark(now + LOOK_AGAIN, Task::Send(board));
             return;
         }
         self.tell_reach();
@@ -179,12 +179,12 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                     recovery.sent(board);
                 }
                 let wait = self.draw_wait();
-                self.world.mark(now + wait, Task::Send(board).mark());
+                self.world.mark(now + wait, Task::Send(board));
                 self.fetch_in_time(board);
             }
             Some(Err(SendError::Full)) => {
                 self.refused_at(board);
-                self.world.mark(now + TRY_AGAIN, Task::Send(board).mark());
+                self.world.mark(now + TRY_AGAIN, Task::Send(board));
             }
             Some(Err(error)) => {
                 let what = format!("a packet was refused: {error}");
@@ -203,7 +203,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         let has_news = self.world.node(board).is_some_and(|node| node.has_news());
         if has_news && !std::mem::replace(&mut self.reading[board as usize], true) {
             let at = self.world.now() + self.random.random_range(0..=late);
-            self.world.mark(at, Task::Read(board).mark());
+            self.world.mark(at, Task::Read(board));
         }
     }
 

@@ -20,7 +20,7 @@ const OUTAGES: (Nanos, Nanos) = (MILLISECOND, 5_000 * MILLISECOND);
 /// The chance of a bit to be inverted in a burst of noise.
 const BURST: f64 = 0.5;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fault {
     Start(u32),
     /// Chance pulls a cable.
@@ -44,7 +44,6 @@ pub(super) struct Outages {
     /// Until when those are away that chance has put out of action.
     boards_until: HashMap<u32, Nanos>,
     cables_until: HashMap<u32, Nanos>,
-    pub(super) first_fault: Option<Nanos>,
 }
 
 /// How long an outage lasts: as likely from 1 to 2 ms as from 1 to 2 s.
@@ -77,13 +76,13 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     }
 
     fn plan(&mut self, at: Nanos, fault: Fault) {
-        self.world.mark(at, Task::Fault(fault).mark());
+        self.world.mark(at, Task::Fault(fault));
     }
 
     pub(super) fn faults(&mut self, fault: Fault) -> Result<(), RunError> {
         let now = self.world.now();
         if !matches!(fault, Fault::Start(_)) {
-            self.outages.first_fault.get_or_insert(now);
+            self.notes.account.first_fault.get_or_insert(now);
         }
         match fault {
             Fault::Start(board) => {

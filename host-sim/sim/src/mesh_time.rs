@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::wire::{Nanos, Noise};
-use crate::world::{Build, Mark, Narrow, StepOutcome, World};
+use crate::world::{Build, Narrow, StepOutcome, World};
 
 /// More links than this a board does not have here.
 pub const MAX_LINKS: u64 = Narrow::SIZES.links as u64;
@@ -35,11 +35,11 @@ pub struct Trial {
     pub full: bool,
 }
 
-/// A mark that starts a board; without it, one that has the board send more.
-const START: Mark = 1 << 31;
+/// Whether a board is started, or sends more, and which one.
+type Mark = (bool, u32);
 
 pub struct TimedNodes {
-    world: World<Narrow>,
+    world: World<Narrow, Mark>,
     network: Network,
     full: bool,
     last_start: Nanos,
@@ -69,7 +69,7 @@ impl TimedNodes {
         for board in 0..world.boards() {
             let start = random.random_range(0..=trial.starts_within);
             last_start = last_start.max(start);
-            world.mark(start, START | board);
+            world.mark(start, (true, board));
         }
         TimedNodes {
             next: vec![0; world.boards() as usize],
@@ -94,16 +94,15 @@ impl TimedNodes {
                 StepOutcome::End => return Ok(()),
                 StepOutcome::Nothing => {}
                 StepOutcome::Board(board) => self.read_all(board),
-                StepOutcome::Mark(mark) if mark & START != 0 => {
-                    let board = mark & !START;
+                StepOutcome::Mark((true, board)) => {
                     self.world.start(board, &mut ())?;
                     if self.full {
-                        self.world.mark(self.world.now() + MORE_EVERY, board);
+                        self.world.mark(self.world.now() + MORE_EVERY, (false, board));
                     }
                 }
-                StepOutcome::Mark(board) => {
+                StepOutcome::Mark((false, board)) => {
                     self.send_more(board);
-                    self.world.mark(self.world.now() + MORE_EVERY, board);
+                    self.world.mark(self.world.now() + MORE_EVERY, (false, board));
                 }
             }
         }

@@ -9,6 +9,7 @@ use hopwise_trace::writer::Writer;
 
 use super::failover::Failover;
 use super::oracle::Oracle;
+use super::run::Account;
 use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::{Watcher, WireEnd};
@@ -20,10 +21,8 @@ pub(super) struct Notes<'a, S> {
     pub(super) failed: Option<std::io::Error>,
     pub(super) oracle: Oracle,
     pub(super) failover: Failover,
-    pub(super) drops: Vec<u64>,
-    pub(super) resent: u64,
-    pub(super) detours: u64,
-    pub(super) links_up: u64,
+    /// What is counted from the beginning; the rest is known in the end.
+    pub(super) account: Account,
     /// Of each board.
     pub(super) link_events: Vec<u64>,
     pub(super) last_arrival: Nanos,
@@ -37,10 +36,10 @@ impl<'a, S: Shell> Notes<'a, S> {
             trace,
             failed: None,
             failover: Failover::default(),
-            drops: vec![0; DropReason::ALL.len()],
-            resent: 0,
-            detours: 0,
-            links_up: 0,
+            account: Account {
+                drops: vec![0; DropReason::ALL.len()],
+                ..Account::default()
+            },
             link_events: vec![0; oracle.boards() as usize],
             last_arrival: 0,
             oracle,
@@ -78,10 +77,10 @@ impl<S: Shell> Watcher for Notes<'_, S> {
             self.link_events[board as usize] += 1;
         }
         match event {
-            Event::Dropped { reason, .. } => self.drops[*reason as usize] += 1,
-            Event::Sent { retransmit: true, .. } => self.resent += 1,
-            Event::Detoured { .. } => self.detours += 1,
-            Event::LinkUp { .. } => self.links_up += 1,
+            Event::Dropped { reason, .. } => self.account.drops[*reason as usize] += 1,
+            Event::Sent { retransmit: true, .. } => self.account.retransmissions += 1,
+            Event::Detoured { .. } => self.account.detours += 1,
+            Event::LinkUp { .. } => self.account.links_up += 1,
             Event::Delivered { .. } => self.last_arrival = at,
             _ => {}
         }

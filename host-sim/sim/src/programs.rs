@@ -166,7 +166,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         let now = self.world.now();
         if at != Nanos::MAX && (at < place.wake_at || place.wake_at <= now) {
             place.wake_at = at.max(now);
-            self.world.mark(place.wake_at, Task::Program(board).mark());
+            self.world.mark(place.wake_at, Task::Program(board));
         }
         true
     }

@@ -66,9 +66,7 @@ impl Recovery {
 impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     /// Undoes every fault of cables and boards, and takes attackers off the cables.
     pub(super) fn restore(&mut self) -> Result<(), RunError> {
-        let first_fault = self.outages.first_fault;
         self.outages = Outages::default();
-        self.outages.first_fault = first_fault;
         self.notes.oracle.restored();
         for board in self.world.restore(&mut self.notes) {
             self.start(board)?;
@@ -85,7 +83,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     }
 
     fn look_again(&mut self) {
-        self.world.mark(self.world.now() + LOOK_EVERY, Task::Look.mark());
+        self.world.mark(self.world.now() + LOOK_EVERY, Task::Look);
     }
 
     pub(super) fn look(&mut self) {
@@ -170,7 +168,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         self.interval = SPACING_BYTES * self.world.byte_nanos() * u64::from(boards);
         for board in 0..boards {
             let first = self.random.random_range(0..self.interval);
-            self.world.mark(self.world.now() + first, Task::Send(board).mark());
+            self.world.mark(self.world.now() + first, Task::Send(board));
         }
     }
 }

@@ -18,7 +18,7 @@ use super::programs::Programs;
 use super::recovery::Recovery;
 use super::shell::Shell;
 use super::wire::Nanos;
-use super::world::{Build, Mark, SimSizes, StepOutcome, WireEnd, World};
+use super::world::{Build, SimSizes, StepOutcome, WireEnd, World};
 
 const SECOND: Nanos = 1_000_000_000;
 
@@ -60,7 +60,7 @@ pub struct SimRun {
     pub begin: Nanos,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Account {
     pub tally: Tally,
     /// What all nodes dropped, by reason, in the order of [`DropReason::ALL`](hopwise_node::wire::DropReason::ALL).
@@ -97,8 +97,8 @@ pub struct Account {
     pub link_events: u64,
 }
 
-/// What a mark asks for. The low bits are a number.
-#[derive(Clone, Copy)]
+/// What a mark asks for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Task {
     Send(u32),
     /// The program of a board waits for this moment.
@@ -110,45 +110,9 @@ pub(super) enum Task {
     Look,
 }
 
-impl Task {
-    pub(super) fn mark(self) -> Mark {
-        let (kind, number) = match self {
-            Task::Send(board) => (0, board),
-            Task::Program(board) => (8, board),
-            Task::Read(board) => (9, board),
-            Task::Look => (10, 0),
-            Task::Fault(Fault::Start(board)) => (1, board),
-            Task::Fault(Fault::Pull) => (2, 0),
-            Task::Fault(Fault::Plug(cable)) => (3, cable),
-            Task::Fault(Fault::Reset) => (4, 0),
-            Task::Fault(Fault::Script(line)) => (5, line),
-            Task::Fault(Fault::AfterBurst(line)) => (6, line),
-            Task::Fault(Fault::Leave) => (7, 0),
-        };
-        kind << 28 | number
-    }
-
-    fn of(mark: Mark) -> Task {
-        let number = mark & 0x0fff_ffff;
-        Task::Fault(match mark >> 28 {
-            0 => return Task::Send(number),
-            1 => Fault::Start(number),
-            2 => Fault::Pull,
-            3 => Fault::Plug(number),
-            4 => Fault::Reset,
-            5 => Fault::Script(number),
-            6 => Fault::AfterBurst(number),
-            7 => Fault::Leave,
-            9 => return Task::Read(number),
-            10 => return Task::Look,
-            _ => return Task::Program(number),
-        })
-    }
-}
-
 pub(super) struct Player<'a, S, C: Capacities> {
     pub(super) run: &'a SimRun,
-    pub(super) world: World<C>,
+    pub(super) world: World<C, Task>,
     pub(super) notes: Notes<'a, S>,
     pub(super) destinations: Destinations,
     /// Draws destinations.
@@ -157,18 +121,14 @@ pub(super) struct Player<'a, S, C: Capacities> {
     pub(super) random: Xoshiro256PlusPlus,
     pub(super) to_send: u64,
     pub(super) interval: Nanos,
-    pub(super) retried: u64,
     pub(super) finished_sending: Option<Nanos>,
     pub(super) settled_at: Option<Nanos>,
     pub(super) calm: bool,
     pub(super) outages: Outages,
-    pub(super) buffers_used: u32,
     /// Changes of the world that the oracle knows of.
     pub(super) known_changes: u64,
     pub(super) reach_known: bool,
     pub(super) last_sent: Nanos,
-    pub(super) refused: u64,
-    pub(super) longest_refusal: Nanos,
     /// Since when the application of each board is told to try again.
     pub(super) refused_since: Vec<Option<Nanos>>,
     /// Boards whose application is about to read its messages.
@@ -223,17 +183,13 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
         random: Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x6661_756c),
         to_send: if programs.is_some() { 0 } else { run.packets },
         interval: (1e9 / run.rate) as Nanos,
-        retried: 0,
         finished_sending: None,
         settled_at: None,
         calm,
         outages: Outages::default(),
-        buffers_used: 0,
         known_changes: 0,
         reach_known: false,
         last_sent: run.begin,
-        refused: 0,
-        longest_refusal: 0,
         refused_since: vec![None; boards],
         reading: vec![false; boards],
         recovery: None,
@@ -261,13 +217,13 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         for board in 0..self.world.boards() {
             if self.to_send > 0 && !self.is_faulty(board) && !self.destinations.only_to_itself(board) {
                 let first = self.random.random_range(0..self.interval.max(1));
-                self.world.mark(run.begin + first, Task::Send(board).mark());
+                self.world.mark(run.begin + first, Task::Send(board));
             }
         }
         let hosts: Vec<u32> = self.world.hosts().map(|(host, _)| host).collect();
         for host in hosts {
             let first = self.random.random_range(0..self.interval.max(1));
-            self.world.mark(run.begin + first, Task::Send(host).mark());
+            self.world.mark(run.begin + first, Task::Send(host));
         }
     }
 
@@ -284,7 +240,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                         self.fetch_in_time(board);
                     }
                 }
-                StepOutcome::Mark(mark) => self.act(Task::of(mark))?,
+                StepOutcome::Mark(task) => self.act(task)?,
             }
             self.tell_changes();
             if self.notes.oracle.violation().is_some() || self.notes.failed.is_some() {
@@ -419,8 +375,9 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     fn check_account(&mut self, board: u32) {
         let Some(node) = self.world.node(board) else { return };
         let counters = self.notes.shell.counts(board, *node.counters());
-        self.retried += u64::from(counters.retried);
-        self.buffers_used = self.buffers_used.max(counters.buffers_used);
+        let account = &mut self.notes.account;
+        account.retransmissions += u64::from(counters.retried);
+        account.buffers_used = account.buffers_used.max(counters.buffers_used);
         let now = self.world.now();
         self.notes.oracle.check_account(now, board, &counters, node.held());
     }
@@ -438,23 +395,16 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         let (tally, latencies, violation) = self.notes.oracle.finish(now);
         Ok(Account {
             tally,
-            drops: self.notes.drops,
             frames: self.world.frames(),
-            retransmissions: self.notes.resent + self.retried,
-            detours: self.notes.detours,
             link_down: self.notes.failover.link_down(),
             failovers: self.notes.failover.resumed(),
-            links_up: self.notes.links_up,
             virtual_seconds: now as f64 / 1e9,
             trace_sha256: self.notes.hash.finish(),
             latencies,
             violation,
-            buffers_used: self.buffers_used,
-            first_fault: self.outages.first_fault,
             last_traffic: self.last_sent.max(self.notes.last_arrival),
-            refused: self.refused,
-            longest_refusal: self.longest_refusal,
             link_events: self.notes.link_events.into_iter().max().unwrap_or(0),
+            ..self.notes.account
         })
     }
 }

@@ -3,9 +3,10 @@
 //! What a tap does with what passes is drawn: it lets it pass, swallows it, says earlier things again in either direction, changes bits and
 //! fixes the checksum, joins the beginning of one frame to the end of another, adds noise, and speaks in the name of either end.
 
+use hopwise_codec::{CRC_BYTES, encode};
 use hopwise_node::key::{Credentials, Key, Secret};
 use hopwise_node::link::{Link, Micros};
-use hopwise_node::wire::{DELIMITER, Frame, Identity, WIRE, crc32c, decode, encoded_len, mask, tag_of};
+use hopwise_node::wire::{DELIMITER, Frame, Identity, WIRE, decode, encoded_len, mask, tag_of};
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -135,51 +136,15 @@ fn identity_in(frame: &[u8]) -> Option<Identity> {
 
 /// A frame with one bit changed, and a checksum that fits if it had one.
 fn rewritten(frame: &[u8], random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
-    const CRC: usize = 4;
-    let Some(mut content) = content(frame).filter(|content| content.len() > CRC) else {
+    let Some(mut content) = content(frame).filter(|content| content.len() > CRC_BYTES) else {
         return frame.to_vec();
     };
-    let end = content.len() - CRC;
+    let end = content.len() - CRC_BYTES;
     let tag = tag_of(&content);
     content[random.random_range(0..end)] ^= 1 << random.random_range(0..8);
-    if let Some(tag) = tag {
-        let crc = crc32c([&content[..end]]) ^ mask(tag);
-        content[end..].copy_from_slice(&crc.to_le_bytes());
-    }
-    encoded(&content)
-}
-
-/// COBS, and the delimiter.
-fn encoded(content: &[u8]) -> Vec<u8> {
-    const LONGEST: usize = 254;
-    let mut out = Vec::with_capacity(encoded_len(content.len()));
-    for part in content.split(|byte| *byte == 0) {
-        let mut last_is_full = false;
-        for run in part.chunks(LONGEST) {
-            out.push(run.len() as u8 + 1);
-            out.extend(run);
-            last_is_full = run.len() == LONGEST;
-        }
-        if part.is_empty() || last_is_full {
-            out.push(1);
-        }
-    }
-    out.push(DELIMITER);
+    let mut out = vec![0; encoded_len(content.len())];
+    let without_crc = if tag.is_some() { end } else { content.len() };
+    let length = encode(&[&content[..without_crc]], tag.map(mask), &mut out);
+    out.truncate(length.unwrap_or(0));
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_encoded_is_decoded() {
-        for length in 0..600 {
-            for gap in [1, 7, 254, 255, 1_000] {
-                let byte = |place: usize| u8::from(!place.is_multiple_of(gap));
-                let bytes: Vec<u8> = (1..=length).map(byte).collect();
-                assert_eq!(content(&encoded(&bytes)), Some(bytes), "{length} {gap}");
-            }
-        }
-    }
 }

@@ -30,7 +30,7 @@ impl Cable {
     }
 }
 
-impl<C: SimSizes> World<C> {
+impl<C: SimSizes, M: Copy + Ord> World<C, M> {
     pub(super) fn lay(&mut self, a: WireEnd, b: WireEnd) {
         let index = self.cables.len() as u32;
         let seed = self.build.seed ^ 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(u64::from(index) + 1);

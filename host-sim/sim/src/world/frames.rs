@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::cables::Cable;
 use super::links::{ALL_LINKS, LinkSet, each, first, only};
 use super::machine::Machine;
-use super::{Build, Mark, Occasion, SimSizes, Watcher, WireEnd, World};
+use super::{Build, Occasion, SimSizes, Watcher, WireEnd, World};
 use crate::clock::Clock;
 use crate::wire::Nanos;
 
@@ -16,18 +16,18 @@ use crate::wire::Nanos;
 const STAMP_LATENCY: Nanos = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepOutcome {
+pub enum StepOutcome<M = ()> {
     Nothing,
     Board(u32),
-    Mark(Mark),
+    Mark(M),
     /// Nothing more happens until then.
     End,
 }
 
-impl<C: SimSizes> World<C> {
+impl<C: SimSizes, M: Copy + Ord> World<C, M> {
     /// Goes on to the next thing that happens, not after `until`. Says which board may have something for its application, or
     /// which mark came.
-    pub fn step(&mut self, until: Nanos, watcher: &mut impl Watcher) -> StepOutcome {
+    pub fn step(&mut self, until: Nanos, watcher: &mut impl Watcher) -> StepOutcome<M> {
         if self.agenda.is_empty() {
             return StepOutcome::End;
         }
@@ -66,7 +66,7 @@ impl<C: SimSizes> World<C> {
     }
 
     /// The last byte of a frame has left: it arrives, and the next one may be sent.
-    fn sent(&mut self, from: WireEnd, watcher: &mut impl Watcher) -> StepOutcome {
+    fn sent(&mut self, from: WireEnd, watcher: &mut impl Watcher) -> StepOutcome<M> {
         let length = self.boards[from.0 as usize].transmitters[usize::from(from.1)].length;
         let reached = self.carry(from, length, watcher);
         let free = only(from.1);

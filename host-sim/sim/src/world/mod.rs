@@ -103,11 +103,8 @@ struct Board<C: Capacities> {
     looked_at: Vec<Nanos>,
 }
 
-/// An event for the user of the world, at a time it asked for.
-pub type Mark = u32;
-
-#[derive(Clone, Copy)]
-enum Occasion {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Occasion<M> {
     /// A frame has left a board's link.
     Sent(u32, u8),
     /// A frame that has been thought about.
@@ -116,7 +113,8 @@ enum Occasion {
     Timer(u32),
     /// A break on the way to an end of a cable may be over.
     Released(u32, u8),
-    Mark(Mark),
+    /// An event for the user of the world, at a time it asked for.
+    Mark(M),
 }
 
 pub trait Watcher {
@@ -138,7 +136,8 @@ impl Watcher for () {
     fn note(&mut self, _at: Nanos, _board: u32, _event: &Event) {}
 }
 
-pub struct World<C: Capacities> {
+/// Boards and cables, with marks by which its user knows what it has asked for.
+pub struct World<C: Capacities, M = ()> {
     build: Build,
     now: Nanos,
     byte_nanos: u64,
@@ -146,7 +145,7 @@ pub struct World<C: Capacities> {
     cables: Vec<Cable>,
     /// Number of wires between boards; the others lead to hosts.
     wires: u32,
-    agenda: Agenda<Occasion>,
+    agenda: Agenda<Occasion<M>>,
     /// Frames that are thought about, and when the last byte of each came.
     parked: Vec<(Nanos, Vec<u8>)>,
     free_parked: Vec<u32>,
@@ -159,7 +158,7 @@ pub struct World<C: Capacities> {
     latencies: Xoshiro256PlusPlus,
 }
 
-impl<C: SimSizes> World<C> {
+impl<C: SimSizes, M: Copy + Ord> World<C, M> {
     /// All boards of the network, wired port by port, not yet started.
     pub fn new(build: Build) -> Self {
         let network = build.network;
@@ -259,7 +258,7 @@ impl<C: SimSizes> World<C> {
     }
 
     /// The hosts, each with the board at whose serial port it is.
-    pub fn hosts(&self) -> impl Iterator<Item = (u32, u32)> + use<'_, C> {
+    pub fn hosts(&self) -> impl Iterator<Item = (u32, u32)> + use<'_, C, M> {
         let boards = self.build.hosts.iter().map(|&board| board as u32);
         (self.boards()..).zip(boards)
     }
@@ -284,7 +283,7 @@ impl<C: SimSizes> World<C> {
     }
 
     /// The ends of a board's cables at other boards.
-    pub fn other_ends(&self, board: u32) -> impl Iterator<Item = WireEnd> + use<'_, C> {
+    pub fn other_ends(&self, board: u32) -> impl Iterator<Item = WireEnd> + use<'_, C, M> {
         let cables = self.boards[board as usize].cables.iter().flatten();
         let ends = cables.flat_map(|&cable| self.ends(cable));
         ends.filter(move |&(other, _)| other != board && other < self.boards())
@@ -382,7 +381,7 @@ impl<C: SimSizes> World<C> {
         }
     }
 
-    pub fn mark(&mut self, at: Nanos, mark: Mark) {
+    pub fn mark(&mut self, at: Nanos, mark: M) {
         self.agenda.plan(at, Occasion::Mark(mark));
     }
 
