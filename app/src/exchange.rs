@@ -11,7 +11,6 @@ use crate::error::{RequestError, SendError};
 use crate::message::{Job, Neighbor, RequestId, SendMode, SendResult, Service};
 use crate::request::result_of;
 use crate::shared::{Inner, PauseStage, Shared, Stage, UNKNOWN};
-use crate::wakers::wake;
 
 /// Timeout of a request: longer than packets live, there and back.
 const RESPONSE_TIMEOUT: Micros = 15_000_000;
@@ -130,7 +129,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
             incoming.put(message.source, service, asker, message.payload);
         }
         open.known_room = open.known_room.saturating_sub(1);
-        wake(&mut open.waker);
+        open.waker.wake();
         true
     }
 

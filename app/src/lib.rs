@@ -56,7 +56,6 @@ mod send;
 mod shared;
 mod stream;
 mod time;
-mod wakers;
 
 pub use board::Pause;
 pub use error::{OpenError, RequestError, SendError};

@@ -4,6 +4,7 @@
 use core::task::{Poll, Waker};
 
 use embassy_sync::blocking_mutex::raw::RawMutex;
+use embassy_sync::waitqueue::WakerRegistration;
 use hopwise_node::link::Micros;
 use hopwise_node::wire::AppPort;
 
@@ -11,7 +12,6 @@ use crate::error::OpenError;
 use crate::message::{Incoming, Job, Neighbor, Neighbors, Payload, SendResult};
 use crate::queue::Queue;
 use crate::shared::{Clock, Identity, Open, PauseStage, Shared, Stage, Timer, UNKNOWN};
-use crate::wakers::{keep, replace};
 
 pub(crate) trait Mailbox {
     fn identity(&self) -> &Identity;
@@ -117,7 +117,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             let mut places = inner.sends.iter_mut().enumerate();
             let place = places.find(|(_, sending)| free(&sending.stage));
             let Some((place, sending)) = place else {
-                inner.senders.add(waker);
+                inner.senders.register(waker);
                 return None;
             };
             sending.put(message).ok()?;
@@ -137,7 +137,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             if let Stage::Done(result) = sending.stage {
                 return Poll::Ready(result);
             }
-            keep(&mut sending.waker, waker);
+            sending.waker.register(waker);
             inner.call_runner_for_work();
             Poll::Pending
         })
@@ -151,7 +151,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
     fn give_up(&self, place: usize) {
         self.with(|inner| {
             if let Some(sending) = inner.sends.get_mut(place) {
-                sending.waker = None;
+                sending.waker = WakerRegistration::new();
                 sending.stage = Stage::Free;
             }
             inner.senders.wake();
@@ -171,7 +171,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             *open = Some(Open {
                 port,
                 queue: Queue::new(),
-                waker: None,
+                waker: WakerRegistration::new(),
                 known_room: UNKNOWN,
             });
             inner.closed.retain(|closed| *closed != port);
@@ -197,7 +197,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             };
             let has_message = open.queue.len() > 0;
             if let Some(waker) = waker.filter(|_| !has_message) {
-                keep(&mut open.waker, waker);
+                open.waker.register(waker);
                 inner.call_runner_for_work();
             }
             has_message
@@ -224,7 +224,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         self.with(|inner| {
             let open = inner.open.get_mut(place)?.as_mut()?;
             if open.queue.len() == 0 {
-                keep(&mut open.waker, waker);
+                open.waker.register(waker);
             }
             open.queue.first().cloned()
         })
@@ -239,11 +239,11 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         self.with(|inner| {
             let mut timers = inner.timers.iter_mut().flatten();
             if let Some(own) = timers.find(|own| Some(own.number) == *timer) {
-                return replace(&mut own.waker, waker);
+                return own.waker.clone_from(waker);
             }
             let Some(place) = inner.timers.iter_mut().find(|place| place.is_none()) else {
                 // The task retries when a timer is free.
-                return inner.sleepers.add(waker);
+                return inner.sleepers.register(waker);
             };
             let number = inner.timer_number.wrapping_add(1);
             *place = Some(Timer {
@@ -299,7 +299,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             {
                 return Poll::Ready(());
             }
-            inner.watchers.add(waker);
+            inner.watchers.register(waker);
             Poll::Pending
         })
     }
@@ -318,7 +318,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             if known && inner.neighbors.iter().all(|neighbor| neighbor.is_up) {
                 return Poll::Ready(());
             }
-            inner.watchers.add(waker);
+            inner.watchers.register(waker);
             Poll::Pending
         })
     }
@@ -327,7 +327,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
         self.with(|inner| match inner.neighbors.iter().find(|now| !known.contains(now)) {
             Some(changed) => Poll::Ready(*changed),
             None => {
-                inner.watchers.add(waker);
+                inner.watchers.register(waker);
                 Poll::Pending
             }
         })

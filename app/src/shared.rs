@@ -5,6 +5,7 @@ use core::task::{Context, Poll, Waker};
 
 use embassy_sync::blocking_mutex::Mutex;
 use embassy_sync::blocking_mutex::raw::{NoopRawMutex, RawMutex};
+use embassy_sync::waitqueue::{MultiWakerRegistration, WakerRegistration};
 use heapless::Vec;
 use hopwise_core::{Network, Node};
 use hopwise_node::clock::MeshTime;
@@ -14,10 +15,12 @@ use hopwise_node::wire::{AppPort, Bytes, NoRoom};
 use crate::exchange::Due;
 use crate::message::{Job, Neighbors, Payload, SendResult};
 use crate::queue::Queue;
-use crate::wakers::{Wakers, keep, wake};
 
 /// Maximum number of running timers.
 const TIMERS: usize = 8;
+
+/// Maximum number of tasks that wait for one event without waking each other.
+const MOST_WAITING: usize = 4;
 
 /// More room than any port has.
 pub(crate) const UNKNOWN: u8 = u8::MAX;
@@ -42,7 +45,7 @@ pub(crate) struct Sending {
     /// The message, and then the response to it. Apart from the stage, so that only its bytes are copied.
     pub(crate) payload: Payload,
     pub(crate) unattended: bool,
-    pub(crate) waker: Option<Waker>,
+    pub(crate) waker: WakerRegistration,
 }
 
 impl Sending {
@@ -56,7 +59,7 @@ impl Sending {
             true => Stage::Free,
             false => Stage::Done(result),
         };
-        wake(&mut self.waker);
+        self.waker.wake();
     }
 }
 
@@ -64,7 +67,7 @@ impl Sending {
 pub(crate) struct Open<const DEPTH: usize> {
     pub(crate) port: AppPort,
     pub(crate) queue: Queue<DEPTH>,
-    pub(crate) waker: Option<Waker>,
+    pub(crate) waker: WakerRegistration,
     /// The room that the router knows of, or [`UNKNOWN`] if it does not know the port.
     pub(crate) known_room: u8,
 }
@@ -91,16 +94,16 @@ pub(crate) enum PauseStage {
 pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
     pub(crate) sends: [Sending; SENDS],
     /// The tasks that wait for a place among them.
-    pub(crate) senders: Wakers,
+    pub(crate) senders: MultiWakerRegistration<MOST_WAITING>,
     pub(crate) open: [Option<Open<DEPTH>>; RECEIVERS],
     /// Closed ports that the router has not been told of.
     pub(crate) closed: Vec<AppPort, RECEIVERS>,
     pub(crate) timers: [Option<Timer>; TIMERS],
     /// Of the last timer.
     pub(crate) timer_number: u32,
-    pub(crate) sleepers: Wakers,
+    pub(crate) sleepers: MultiWakerRegistration<MOST_WAITING>,
     pub(crate) neighbors: Neighbors,
-    pub(crate) watchers: Wakers,
+    pub(crate) watchers: MultiWakerRegistration<MOST_WAITING>,
     pub(crate) last_exchange: Micros,
     /// The mesh time, and what was last returned of it.
     pub(crate) mesh_time: MeshTime,
@@ -117,7 +120,7 @@ pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH:
     /// Number of times that the board's button was pressed.
     pub(crate) presses: u32,
     /// The owner of the router, if it waits for work.
-    runner: Option<Waker>,
+    runner: WakerRegistration,
     pub(crate) has_work: bool,
     /// Whether there has been work since the last exchange that looked for some, and what that returned.
     pub(crate) had_work: bool,
@@ -128,7 +131,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
     /// Wakes the owner of the router.
     pub(crate) fn call_runner(&mut self) {
         self.note_work();
-        wake(&mut self.runner);
+        self.runner.wake();
     }
 
     /// Notes that there is work, which can wait until the program does.
@@ -139,7 +142,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
     /// The same if there is work that it was not woken for.
     pub(crate) fn call_runner_for_work(&mut self) {
         if self.has_work {
-            wake(&mut self.runner);
+            self.runner.wake();
         }
     }
 }
@@ -197,16 +200,16 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                     stage: Stage::Free,
                     payload: Payload::new(),
                     unattended: false,
-                    waker: None,
+                    waker: WakerRegistration::new(),
                 }),
-                senders: Wakers::new(),
+                senders: MultiWakerRegistration::new(),
                 open: core::array::from_fn(|_| None),
                 closed: Vec::new(),
                 timers: core::array::from_fn(|_| None),
                 timer_number: 0,
-                sleepers: Wakers::new(),
+                sleepers: MultiWakerRegistration::new(),
                 neighbors: Vec::new(),
-                watchers: Wakers::new(),
+                watchers: MultiWakerRegistration::new(),
                 last_exchange: 0,
                 mesh_time: MeshTime::UNKNOWN,
                 shown: 0,
@@ -216,7 +219,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
                 watched_until: Micros::MAX,
                 led: None,
                 presses: 0,
-                runner: None,
+                runner: WakerRegistration::new(),
                 has_work: true,
                 had_work: true,
                 due: Due::NEVER,
@@ -258,7 +261,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize, M: RawMutex
             if core::mem::take(&mut inner.has_work) {
                 return Poll::Ready(());
             }
-            keep(&mut inner.runner, context.waker());
+            inner.runner.register(context.waker());
             Poll::Pending
         })
     }

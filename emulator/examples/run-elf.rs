@@ -79,10 +79,7 @@ fn run() -> Result<String, String> {
         .map(|uart| board.traffic(uart).sent)
         .sum();
     let unmodeled: Vec<&str> = board.remarks().iter().map(|remark| remark.what.as_str()).collect();
-    let broken = board.violations().iter();
-    let broken: Vec<String> = broken
-        .map(|broken| format!("{}: {}", broken.rule.name(), broken.how))
-        .collect();
+    let broken: Vec<String> = board.violations().iter().map(ToString::to_string).collect();
     let is_breakpoint = board
         .faults()
         .first()

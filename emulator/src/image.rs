@@ -198,27 +198,11 @@ fn read_symbols(elf: &ElfFile32<'_, Endianness>, mut most: usize) -> Option<Vec<
 
 #[cfg(test)]
 mod tests {
+    use hopwise_testing::elf;
+
     use super::*;
     use crate::time::MICROSECOND;
     use crate::world::{Board, BoardOptions, World};
-
-    /// An ELF file with one piece, at an address.
-    fn elf(address: u32, program: &[u16]) -> Vec<u8> {
-        let bytes: Vec<u8> = program.iter().flat_map(|half| half.to_le_bytes()).collect();
-        let length = bytes.len() as u32;
-        let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
-        for half in [2_u16, 40] {
-            file.extend(half.to_le_bytes());
-        }
-        for word in [1, address + 9, 52, 0, 0x0500_0000, 32 << 16 | 52, 1, 0] {
-            file.extend(word.to_le_bytes());
-        }
-        for word in [1, 84, address, address, length, length, 7, 4_u32] {
-            file.extend(word.to_le_bytes());
-        }
-        file.extend(bytes);
-        file
-    }
 
     #[test]
     fn a_program_in_ram_starts_there_with_its_vectors() {
@@ -226,6 +210,7 @@ mod tests {
         let program = [
             0x1000, 0x2000, 0x0009, 0x2000, 0x4801, 0x6801, 0xe7fe, 0xbf00, 0xed08, 0xe000,
         ];
+        let program: Vec<u8> = program.into_iter().flat_map(u16::to_le_bytes).collect();
         let image = Image::from_elf(&elf(0x2000_0000, &program)).expect("a program");
         assert_eq!((image.ram().len(), image.bytes().len()), (1, 0));
         let mut world = World::new(1);

@@ -61,3 +61,27 @@ pub fn is_like(text: &str, pattern: &str) -> bool {
         places.any(|place| is_like(&text[place..], rest))
     })
 }
+
+/// An ELF file for ARM with one piece, which is for this address and begins with its vectors: stack pointer and entry.
+pub fn elf(address: u32, piece: &[u8]) -> Vec<u8> {
+    const HEADERS: u32 = 52 + 32;
+    let length = piece.len() as u32;
+    let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    // Executable, ARM, version 1, where it starts; where its table of pieces is, and how large that is.
+    let header = [
+        40 << 16 | 2,
+        1,
+        address + 9,
+        52,
+        0,
+        0x0500_0000,
+        32 << 16 | 52,
+        40 << 16 | 1,
+        0,
+    ];
+    // To be loaded, to be read, written and executed.
+    let piece_header = [1, HEADERS, address, address, length, length, 7, 4];
+    file.extend(header.into_iter().chain(piece_header).flat_map(u32::to_le_bytes));
+    file.extend(piece);
+    file
+}

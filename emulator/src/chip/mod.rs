@@ -113,6 +113,8 @@ pub struct Chip {
     debug_control: [u32; 4],
     /// Where the cables of the serial ports are plugged in.
     sockets: [Option<Sockets>; UARTS],
+    /// Which of them have a cable: what receives at a pin without one needs a pull-up.
+    wired: [bool; UARTS],
     /// The others that DMA serves, or that have pins: which of the others, its number among the ports, and its bit when it is touched.
     ports: Vec<(usize, usize, u64)>,
     /// Pins that are joined by a wire, each in both directions.
@@ -186,6 +188,7 @@ impl Chip {
             others,
             debug_control: [0; 4],
             sockets: std::array::from_fn(|uart| Sockets::of(uart, wiring, description.functions())),
+            wired: [false; UARTS],
             ports: slots.ports(),
             ties: Vec::new(),
             slots,
@@ -292,6 +295,11 @@ impl Chip {
             self.dirty |= LINES;
             self.next = 0;
         }
+    }
+
+    /// A cable has been plugged into a serial port.
+    pub(crate) fn wire(&mut self, uart: usize) {
+        self.wired[uart] = true;
     }
 
     /// Joins two pins by a wire: what the chip puts out at one it reads at the other, unless it drives that too.

@@ -77,11 +77,17 @@ impl Chip {
         let Some(pin) = sockets.map(|both| both.rx.pin).filter(|_| listens) else {
             return;
         };
-        let gpio = self.gpio.get(pin.port);
-        if gpio.is_some_and(|gpio| gpio.is_pulled_down(pin.number)) {
-            let name = UART_NAMES[uart];
-            self.violate(Rule::Pull, format!("{name} receives at {pin}, which is pulled down"));
-        }
+        let Some(gpio) = self.gpio.get(pin.port) else { return };
+        let is_driven = self.wired[uart] || self.ties.iter().any(|(_, to)| *to == pin);
+        let how = match () {
+            () if gpio.is_pulled_down(pin.number) => "is pulled down",
+            () if !is_driven && !gpio.is_pulled_up(pin.number) => {
+                "floats: it has neither a cable nor a pull-up, and reads noise"
+            }
+            () => return,
+        };
+        let name = UART_NAMES[uart];
+        self.violate(Rule::Pull, format!("{name} receives at {pin}, which {how}"));
     }
 
     fn has_clock(&self, uart: usize) -> bool {

@@ -44,29 +44,18 @@ pub enum Rule {
     Rtc,
 }
 
-impl Rule {
-    /// The name that reports use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Rule::Clocked => "clocked",
-            Rule::Pins => "pins",
-            Rule::Pull => "pull",
-            Rule::DebugPins => "debug-pins",
-            Rule::Sleep => "sleep",
-            Rule::VectorTable => "vector-table",
-            Rule::OptionBytes => "option-bytes",
-            Rule::ExternalClock => "external-clock",
-            Rule::ClockLimits => "clock-limits",
-            Rule::WaitStates => "wait-states",
-            Rule::FlashOrder => "flash-order",
-            Rule::FlashCache => "flash-cache",
-            Rule::Dma => "dma",
-            Rule::Uart => "uart",
-            Rule::Adc => "adc",
-            Rule::I2c => "i2c",
-            Rule::Backup => "backup",
-            Rule::Rtc => "rtc",
+impl fmt::Display for Rule {
+    /// Its name in small letters, with hyphens between the words.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, letter) in format!("{self:?}").char_indices() {
+            let hyphen = if place > 0 && letter.is_ascii_uppercase() {
+                "-"
+            } else {
+                ""
+            };
+            write!(out, "{hyphen}{}", letter.to_ascii_lowercase())?;
         }
+        Ok(())
     }
 }
 
@@ -87,6 +76,6 @@ impl Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: {}", self.rule.name(), self.how)
+        write!(out, "{}: {}", self.rule, self.how)
     }
 }

@@ -23,6 +23,9 @@ use crate::time::{BoardClock, Time};
 
 use super::supply::{PowerCut, Supply};
 
+/// A host and a board understand each other if their rates differ by less than this part of them: 3%.
+const HOST_TOLERANCE: u32 = 33;
+
 /// What differs between boards of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct BoardOptions {
@@ -110,6 +113,8 @@ pub struct Board {
     resets: u64,
     /// When the last byte fed from the host will have been received, for each port.
     fed_until: [Cycles; UARTS],
+    /// The rate of the host at each port, in baud, if it has one of its own.
+    host_baud: [Option<u32>; UARTS],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -175,8 +180,11 @@ impl Board {
             log_hash: StateHash::default(),
             resets: 0,
             fed_until: [0; UARTS],
+            host_baud: [None; UARTS],
         };
         board.press(false);
+        // The probe of a board has one of them.
+        board.wire(board.options.kind.host());
         board.start_in_ram(image);
         board
     }
@@ -256,6 +264,11 @@ impl Board {
     /// Joins two pins by a wire.
     pub fn join_pins(&mut self, a: Pin, b: Pin) {
         self.cpu.bus.join_pins(a, b);
+    }
+
+    /// A cable is plugged into a serial port.
+    pub(crate) fn wire(&mut self, uart: usize) {
+        self.cpu.bus.wire(uart);
     }
 
     /// Which kind of board it is.
@@ -496,19 +509,38 @@ impl Board {
         }
     }
 
+    /// The host at a port has this rate from now on, and hears nothing from a board that has another. Before, it has that of the board.
+    pub fn set_host_baud(&mut self, uart: usize, baud: u32) {
+        self.host_baud[uart] = Some(baud);
+    }
+
+    /// The host's rate at a port, unless the board's is so near that both understand each other.
+    fn other_host_baud(&self, uart: usize) -> Option<u32> {
+        let (wanted, own) = (self.host_baud[uart]?, self.baud(uart)?);
+        (wanted.abs_diff(own) > wanted / HOST_TOLERANCE).then_some(wanted)
+    }
+
     /// The bytes that a port connected to the host has sent since the last call.
     pub fn take_bytes(&mut self, uart: usize) -> Vec<u8> {
         let port = self.cpu.bus.uart_mut(uart);
-        port.map(|port| port.take_bytes()).unwrap_or_default()
+        let bytes = port.map(|port| port.take_bytes()).unwrap_or_default();
+        // None has its stop bit where the host looks for it.
+        if self.other_host_baud(uart).is_some() {
+            Vec::new()
+        } else {
+            bytes
+        }
     }
 
-    /// Sends bytes to a port at its own speed, one after the other.
+    /// Sends bytes to a port at the rate of the host, one after the other.
     pub fn feed(&mut self, uart: usize, bytes: &[u8]) {
         let mut at = self.fed_until[uart].max(self.cpu.now);
+        let hclk = self.cpu.bus.clocks().hclk;
+        let of_host = self.other_host_baud(uart).map(|baud| hclk / Cycles::from(baud));
         let Some(port) = self.cpu.bus.uart_mut(uart) else {
             return;
         };
-        let bit = port.bit_time();
+        let bit = of_host.unwrap_or(port.bit_time());
         for byte in bytes {
             port.hear(Wave::frame(at, bit, u16::from(*byte) << 1 | 1 << 9, 10));
             at += bit * 10;

@@ -88,7 +88,7 @@ impl World {
             if !self.has(port) {
                 return Err(BadWire::NoSuchPort(port));
             }
-            self.connected[port.board][port.uart] = true;
+            self.connect(port);
         }
         self.cables.prepare(tx);
         let mut seen = Arrivals::new();
@@ -102,11 +102,17 @@ impl World {
         board.is_some_and(|board| board.cpu.bus.uart(port.uart).is_some())
     }
 
+    /// Whether the port was connected already.
+    fn connect(&mut self, port: Port) -> bool {
+        self.boards[port.board].wire(port.uart);
+        std::mem::replace(&mut self.connected[port.board][port.uart], true)
+    }
+
     fn take(&mut self, port: Port) -> Result<(), BadWire> {
         if !self.has(port) {
             return Err(BadWire::NoSuchPort(port));
         }
-        if std::mem::replace(&mut self.connected[port.board][port.uart], true) {
+        if self.connect(port) {
             return Err(BadWire::Taken(port));
         }
         Ok(())
@@ -130,7 +136,7 @@ impl World {
         let is_free = |port: Port| !self.connected[port.board][port.uart] || self.cables.is_prepared(port);
         for port in self.cables.check(&script, is_free)? {
             self.cables.prepare(port);
-            self.connected[port.board][port.uart] = true;
+            self.connect(port);
         }
         self.script = script;
         self.happened = 0;

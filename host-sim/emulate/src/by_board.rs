@@ -15,6 +15,10 @@ const BITS: f64 = 10.0;
 const RATE_TOLERANCE: f64 = 0.03;
 const ANSWERED: Time = SECOND;
 
+fn is_near(rate: u32, wanted: u32) -> bool {
+    (f64::from(rate) / f64::from(wanted) - 1.0).abs() < RATE_TOLERANCE
+}
+
 /// What a board has done. The names are those of the JSON keys of `hopwise emulate`; what it does not tell is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct BoardFigures {
@@ -41,6 +45,18 @@ pub struct LinkFigures {
     pub line_share: f64,
     pub retransmitted: Option<u32>,
     pub came_up: Option<bool>,
+    /// The rate that the board says, which must be the one on its wire.
+    #[serde(skip)]
+    pub says_baud: Option<u32>,
+}
+
+impl LinkFigures {
+    /// The rate on its wire and the one that the board says, if these are not the same.
+    pub fn lies(&self) -> Option<(u32, u32)> {
+        self.baud
+            .zip(self.says_baud)
+            .filter(|(rate, said)| !is_near(*rate, *said))
+    }
 }
 
 /// What the serial ports of all boards had sent at a time.
@@ -75,9 +91,8 @@ pub(crate) fn seen(world: &World, half: &Sent, links: &[Vec<(Port, u32)>]) -> Ve
     let of_link = |board: &Board, (port, (place, baud)): (usize, &(Port, u32))| {
         let rate = board.baud(place.uart);
         let rate = rate.map(|rate| {
-            let is_near = |wanted: &u32| (f64::from(rate) / f64::from(*wanted) - 1.0).abs() < RATE_TOLERANCE;
             let mut known = [*baud].into_iter().chain(RATE_STEPS);
-            known.find(is_near).unwrap_or(rate)
+            known.find(|wanted| is_near(rate, *wanted)).unwrap_or(rate)
         });
         LinkFigures {
             port: port as u64,
@@ -127,7 +142,9 @@ pub(crate) fn ask(world: &mut World, hosts: &mut Hosts, figures: &mut [BoardFigu
         for link in &mut board.links {
             let reply = reply();
             let report: Option<Option<LinkReport>> = reply.as_ref().and_then(Reply::read);
-            let counters = report.flatten().map(|report| report.counters);
+            let report = report.flatten();
+            link.says_baud = report.as_ref().map(|report| report.baud).filter(|baud| *baud > 0);
+            let counters = report.map(|report| report.counters);
             link.retransmitted = counters.as_ref().map(|counters| counters.resent);
             // A board that is in no mesh answers, and has no links.
             link.came_up = reply.map(|_| counters.is_some_and(|counters| counters.sessions > 0));

@@ -8,7 +8,7 @@ use hopwise_emulator::world::World;
 pub use hopwise_host::mesh_check::{CheckReport, path};
 use hopwise_host::mesh_check::{ask_all, check_accounts, check_pairs, links_expected, links_up};
 use hopwise_host::talk::{BoardRequest, Reply, Talk};
-use hopwise_node::wire::{Command, CommandResult};
+use hopwise_node::wire::{Command, CommandResult, Status};
 use hopwise_rig::board_log::LogReaders;
 
 use super::cost::Measured;
@@ -17,6 +17,10 @@ use super::log::take_lines;
 
 const LINKS_WITHIN: Time = SECOND;
 const RESPONSE_TIMEOUT: Time = SECOND;
+/// A board's clock may be off by this part of the time, which is more than any crystal is.
+const CLOCK_TOLERANCE: f64 = 0.015;
+/// Between the time that a board tells and its arrival at the host: milliseconds, if the board is busy.
+const RESPONSE_TAKES: f64 = 25.0;
 /// A broadcast has reached everyone after this.
 const SETTLE: Time = 50 * MILLISECOND;
 
@@ -35,10 +39,35 @@ pub fn check(world: &mut World, hosts: &mut Hosts, network: &Network, readers: &
     let nodes = network.nodes();
     let mut report = check_links(world, hosts, network);
     let mut desk = Measured { world, hosts };
+    let begin = uptimes(&mut desk, nodes);
     check_pairs(&mut desk, network, &mut report);
     broadcasts(&mut desk, nodes, readers, &mut report);
     check_accounts(&mut desk, nodes, &mut report);
+    for (node, (begin, end)) in begin.into_iter().zip(uptimes(&mut desk, nodes)).enumerate() {
+        let Some(((from, began), (to, ended))) = begin.zip(end) else {
+            continue;
+        };
+        let (counted, passed) = (
+            ended.saturating_sub(began) as f64,
+            (to - from) as f64 / MILLISECOND as f64,
+        );
+        if (counted - passed).abs() > passed * CLOCK_TOLERANCE + RESPONSE_TAKES {
+            report.note(format!(
+                "the clock of board {node} counted {counted:.0} ms while {passed:.0} ms passed"
+            ));
+        }
+    }
     report
+}
+
+/// How long each board has been up by its own clock, in milliseconds, and when it said so.
+fn uptimes(desk: &mut Measured<'_>, nodes: u64) -> Vec<Option<(Time, u64)>> {
+    let ask = |node| {
+        let replies = ask_all(desk, &[BoardRequest::command(node as usize, &Command::Status)]);
+        let status: Status = replies[0].as_ref().and_then(Reply::read)?;
+        Some((desk.world.now(), status.uptime_ms))
+    };
+    (0..nodes).map(ask).collect()
 }
 
 /// Lets time pass until all links of a network are up, for a second at most. Returns how many there are, and how many are up.

@@ -1,20 +1,19 @@
 //! An emulated board to be examined, with one of the faults that the emulator can make.
 
 use std::str::FromStr;
-use std::time::Duration;
 
 use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::chip::clocks::Hse;
-use hopwise_emulator::time::{MICROSECOND, SECOND, Time};
+use hopwise_emulator::hash::mix;
+use hopwise_emulator::time::{SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Board, BoardOptions, Port, Script, World};
-use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::{BoardConfig, CONFIG_BYTES, DEFAULT_BAUD};
 use hopwise_rig::boards::Uart;
 use hopwise_rig::doctor::Patient;
+use hopwise_rig::update::Boards;
 
-use crate::hosts::Hosts;
-use crate::rig::CannotEmulate;
+use crate::rig::{CannotEmulate, EmulatedMesh};
 use crate::setup::{self, Program};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,11 +85,12 @@ impl FromStr for BoardFault {
 /// An emulated board with a host at its serial port. The jumper is plugged by itself.
 pub struct EmulatedPatient {
     /// The board, alone.
-    pub world: World,
+    pub mesh: EmulatedMesh,
     kind: &'static BoardKind,
-    hosts: Hosts,
     faults: Vec<BoardFault>,
     joined: Option<usize>,
+    /// How often its supply was cut.
+    cuts: u64,
 }
 
 impl EmulatedPatient {
@@ -129,19 +129,16 @@ impl EmulatedPatient {
         }
         let mut world = World::new(1);
         world.add(board);
-        let mut hosts = Hosts::connect(&mut world, DEFAULT_BAUD)?;
-        if let Some(keys) = keys {
-            hosts.lock(&keys, Some(keys.management));
-        }
-        let mut patient = EmulatedPatient {
-            world,
+        let mut mesh = EmulatedMesh::connect(world, DEFAULT_BAUD, keys, &[0])?;
+        mesh.has_any_config = true;
+        mesh.run_for(SECOND / 2);
+        Ok(EmulatedPatient {
+            mesh,
             kind,
-            hosts,
             faults: faults.to_vec(),
             joined: None,
-        };
-        patient.wait(Duration::from_millis(500));
-        Ok(patient)
+            cuts: 0,
+        })
     }
 
     fn port(&self, link: usize) -> Port {
@@ -151,28 +148,28 @@ impl EmulatedPatient {
 
     fn lead(&mut self, link: usize, to: Option<usize>) -> Result<(), BadWire> {
         let (from, to) = (self.port(link), to.map(|to| self.port(to)));
-        self.world.join(from, to)
-    }
-}
-
-impl Talk for EmulatedPatient {
-    fn entrances(&self) -> Vec<u64> {
-        vec![self.hosts.address(0).unwrap_or(0)]
+        self.mesh.world.join(from, to)
     }
 
-    fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
-        self.hosts.ask(&mut self.world, requests, SECOND)
+    fn act(&mut self, at: Time, action: Action) -> bool {
+        self.mesh.world.set_script(Script::new(vec![(at, action)])).is_ok()
     }
 }
 
 impl Patient for EmulatedPatient {
-    fn wait(&mut self, time: Duration) {
-        let end = self.world.now() + time.as_nanos() as Time * (MICROSECOND / 1_000);
-        self.hosts.run_until(&mut self.world, end);
+    fn boards(&mut self) -> &mut dyn Boards {
+        &mut self.mesh
     }
 
-    fn elapsed(&self) -> Duration {
-        Duration::from_nanos(self.world.now() / (MICROSECOND / 1_000))
+    /// At some time while it writes, which is another one for each cut.
+    fn unplug(&mut self) -> bool {
+        self.cuts += 1;
+        let soon = SECOND + mix(self.cuts) % (4 * SECOND);
+        self.act(self.mesh.world.now() + soon, Action::Off(0))
+    }
+
+    fn plug(&mut self) -> bool {
+        self.act(self.mesh.world.now(), Action::On(0))
     }
 
     fn join(&mut self, link: usize, _uart: &Uart) -> bool {
@@ -192,8 +189,7 @@ impl Patient for EmulatedPatient {
         }
         let joined = self.lead(link, to).is_ok();
         if let Some(action) = disturbed {
-            let events = vec![(self.world.now(), action)];
-            return self.world.set_script(Script::new(events)).is_ok();
+            return self.act(self.mesh.world.now(), action);
         }
         joined
     }

@@ -31,6 +31,7 @@ impl Hosts {
         for board in 0..world.boards().len() {
             let uart = world.boards()[board].kind().host();
             world.connect_host(Port { board, uart })?;
+            world.boards_mut()[board].set_host_baud(uart, baud);
             ports.push(HostPort::new(1 + board as u32, baud, now));
         }
         let verdicts = vec![Vec::new(); ports.len()];

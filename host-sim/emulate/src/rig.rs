@@ -227,6 +227,8 @@ pub struct EmulatedMesh {
     pub world: World,
     pub(crate) hosts: Hosts,
     entrances: Vec<usize>,
+    /// A board need not have the config of the node of its place.
+    pub(crate) has_any_config: bool,
 }
 
 impl EmulatedMesh {
@@ -254,17 +256,23 @@ impl EmulatedMesh {
         }
         let mut world = setup::assemble(&blueprint, image, DIFFERENCES)?;
         world.set_script(mistakes.script(mesh)?)?;
-        Self::connect(mesh, world, entrances)
+        Self::connect(world, mesh.host_baud(), mesh.keys, entrances)
     }
 
     /// The same with each board as what it is, and with the program for its kind; without mistakes.
     pub fn start_real(mesh: &Mesh, programs: &[Program], entrances: &[u64]) -> Result<Self, CannotEmulate> {
-        Self::connect(mesh, build(mesh, programs, DIFFERENCES)?, entrances)
+        let world = build(mesh, programs, DIFFERENCES)?;
+        Self::connect(world, mesh.host_baud(), mesh.keys, entrances)
     }
 
-    fn connect(mesh: &Mesh, mut world: World, entrances: &[u64]) -> Result<Self, CannotEmulate> {
-        let mut hosts = Hosts::connect(&mut world, mesh.host_baud())?;
-        if let Some(keys) = mesh.keys {
+    pub(crate) fn connect(
+        mut world: World,
+        baud: u32,
+        keys: Option<MeshKeys>,
+        entrances: &[u64],
+    ) -> Result<Self, CannotEmulate> {
+        let mut hosts = Hosts::connect(&mut world, baud)?;
+        if let Some(keys) = keys {
             hosts.lock(&keys, Some(keys.management));
         }
         let mut places: Vec<usize> = entrances.iter().map(|node| *node as usize).collect();
@@ -278,6 +286,7 @@ impl EmulatedMesh {
             world,
             hosts,
             entrances: places,
+            has_any_config: false,
         })
     }
 
@@ -310,7 +319,9 @@ impl Boards for EmulatedMesh {
 
 impl Talk for EmulatedMesh {
     fn entrances(&self) -> Vec<u64> {
-        self.entrances.iter().map(|place| *place as u64).collect()
+        let address = |place: &usize| self.hosts.address(*place).filter(|_| self.has_any_config);
+        let node = |place: &usize| address(place).unwrap_or(*place as u64);
+        self.entrances.iter().map(node).collect()
     }
 
     fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {

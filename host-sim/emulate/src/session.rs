@@ -82,6 +82,21 @@ pub struct Session<'f> {
     half: Sent,
 }
 
+/// The rules of the manuals that boards have broken, and what they did that is not modeled, each once.
+pub fn offenses(boards: &[Board]) -> [Vec<String>; 2] {
+    let violations: BTreeSet<String> = boards
+        .iter()
+        .flat_map(Board::violations)
+        .map(ToString::to_string)
+        .collect();
+    let remarks: BTreeSet<String> = boards
+        .iter()
+        .flat_map(Board::remarks)
+        .map(ToString::to_string)
+        .collect();
+    [violations, remarks].map(|said| said.into_iter().collect())
+}
+
 impl<'f> Session<'f> {
     /// Of boards that are wired and have not run yet, and what reads their logs.
     pub fn new(world: World, readers: LogReaders<'f>) -> Self {
@@ -226,10 +241,7 @@ impl<'f> Session<'f> {
             let of_board = |board: &'_ Board| (0..UARTS).map(|uart| board.traffic(uart)).collect::<Vec<_>>();
             boards.iter().flat_map(of_board)
         };
-        let remarks = boards.iter().flat_map(|board| board.remarks());
-        let unmodelled: BTreeSet<String> = remarks.map(|remark| remark.to_string()).collect();
-        let violations = boards.iter().flat_map(|board| board.violations());
-        let violations: BTreeSet<String> = violations.map(|violation| violation.to_string()).collect();
+        let [violations, unmodelled] = offenses(boards);
         let mut kinds: Vec<&str> = Vec::new();
         for board in boards {
             if !kinds.contains(&board.kind().name) {
@@ -251,8 +263,8 @@ impl<'f> Session<'f> {
             uart_noise_errors: ports().map(|port| port.noise_errors).sum(),
             log_lines: self.log_lines,
             log_undecodable: self.readers.undecodable,
-            unmodelled: unmodelled.into_iter().collect(),
-            violations: violations.into_iter().collect(),
+            unmodelled,
+            violations,
             state_hash: format!("{:016x}", self.world.state_hash()),
             check: self.checked.clone(),
             ..RunFigures::default()

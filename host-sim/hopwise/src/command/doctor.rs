@@ -1,21 +1,25 @@
 use std::io::{self, BufRead, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hopwise_emulate::doctor::{BoardFault, EmulatedPatient};
 use hopwise_emulate::rig::{self, Firmware};
 use hopwise_emulate::setup::Program;
+use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::{CONFIG_BYTES, DEFAULT_BAUD};
-use hopwise_rig::boards::{DEFAULT, Uart};
-use hopwise_rig::doctor::{Examination, SerialPatient, examine};
+use hopwise_rig::boards::{DEFAULT, Pin, Uart};
+use hopwise_rig::doctor::{
+    Examination, Figure, Finding, Hands, KitReport, Scope, SerialPatient, differences, examine, kind_of,
+};
 use hopwise_rig::mesh::read_keys;
+use hopwise_rig::ports;
+use hopwise_rig::update::Package;
 use serde::Serialize;
 
 use super::error::CliError;
 use super::output::{Outcome, check_output, counted, print, print_json, say, stop_on_ctrl_c, write_file};
 use super::talk::parse_baud;
-use super::{RepositoryArg, no_boards};
-use hopwise_rig::ports;
+use super::{RepositoryArg, no_boards, table, update};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -35,6 +39,15 @@ pub(super) struct DoctorArgs {
     /// Do not ask for the jumper wire: TX and RX of every link are joined already
     #[arg(long)]
     yes: bool,
+    /// Examine everything: links at every rate, an update, cuts of the supply. Takes half an hour, and -o writes what --compare reads
+    #[arg(long)]
+    kit: bool,
+    /// The update file of a kit [default: Hopwise's own firmware]
+    #[arg(long, value_name = "FILE", requires = "kit")]
+    image: Option<PathBuf>,
+    /// Examine an emulated board of the same kind as one whose kit wrote this file, and print what differs
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "emulated", "kit", "output", "key_file"])]
+    compare: Option<PathBuf>,
     /// Examine an emulated board
     #[arg(long)]
     emulated: bool,
@@ -59,11 +72,19 @@ pub(super) struct DoctorArgs {
 /// The keys are stable.
 #[derive(Serialize)]
 struct DoctorJson<'a> {
+    hopwise: &'static str,
+    emulated: bool,
+    board: &'a str,
+    probe: Option<String>,
     healthy: bool,
-    findings: &'a [hopwise_rig::doctor::Finding],
+    findings: &'a [Finding],
+    figures: &'a [Figure],
 }
 
 pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
+    if let Some(path) = &args.compare {
+        return compare(path, args, repository);
+    }
     if let Some(output) = &args.output {
         check_output(output, args.elf.as_deref())?;
     }
@@ -73,33 +94,51 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
         (None, true) => None,
         (None, false) => Some(ports::meant().map_err(no_boards)?),
     };
-    let (examination, stopped) = match &port {
+    let (examination, board, stopped) = match &port {
         Some(port) => {
             let stop = stop_on_ctrl_c()?;
-            let yes = args.yes;
-            let join = |uart: &Uart| yes || ask_for_jumper(uart);
-            let mut patient = SerialPatient::open(port, args.baud, keys, join, stop.clone())?;
-            let examination = examine(&mut patient);
-            (examination, stop.load(std::sync::atomic::Ordering::Relaxed))
+            let hands = Person { joins_all: args.yes };
+            let mut patient = SerialPatient::open(port, args.baud, keys, hands, stop.clone())?;
+            let board = kind_of(&mut patient).unwrap_or_default();
+            let image = args.image.as_deref().map(update::load).transpose()?;
+            let package = match (args.kit, image) {
+                (true, None) => Some(update::build(repository, &board)?),
+                (_, image) => image,
+            };
+            let examination = examine(&mut patient, scope(args.kit, package.as_ref()));
+            (examination, board, stop.load(std::sync::atomic::Ordering::Relaxed))
         }
         None => {
-            let kind = rig::board(args.board.as_deref().unwrap_or(DEFAULT))?;
-            let Firmware { image, .. } = Firmware::load(&repository.elf(args.elf.as_deref(), kind.name)?)?;
-            let mut patient = EmulatedPatient::new(&Program { kind, image }, &[0xff; CONFIG_BYTES], keys, &args.fault)?;
-            (examine(&mut patient), false)
+            let board = args.board.as_deref().unwrap_or(DEFAULT);
+            (
+                examine_emulated(board, args.kit, keys, args, repository)?,
+                board.to_string(),
+                false,
+            )
         }
     };
     let faults = examination.faults().count();
+    let probe = ports::st_links().unwrap_or_default().into_iter();
+    let json = DoctorJson {
+        hopwise: env!("CARGO_PKG_VERSION"),
+        emulated: port.is_none(),
+        board: &board,
+        probe: probe
+            .filter(|found| Some(&found.path) == port.as_ref())
+            .map(|found| found.probe)
+            .next(),
+        healthy: faults == 0,
+        findings: &examination.findings,
+        figures: &examination.figures,
+    };
     let text = report(&examination, args);
     if let Some(output) = &args.output {
-        write_file(output, &text)?;
+        let as_json = || serde_json::to_string_pretty(&json).expect("it has no key that is no text") + "\n";
+        write_file(output, &if args.kit { as_json() } else { text.clone() })?;
     }
     if args.json {
-        print_json(&DoctorJson {
-            healthy: faults == 0,
-            findings: &examination.findings,
-        })?;
-    } else if args.output.is_none() {
+        print_json(&json)?;
+    } else if args.output.is_none() || args.kit {
         print(|out| write!(out, "{text}"))?;
     }
     Ok(match (stopped, faults) {
@@ -112,27 +151,115 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
     })
 }
 
+fn scope(kit: bool, package: Option<&Package>) -> Scope<'_> {
+    if kit { Scope::Kit(package) } else { Scope::Short }
+}
+
+fn examine_emulated(
+    board: &str,
+    kit: bool,
+    keys: Option<MeshKeys>,
+    args: &DoctorArgs,
+    repository: &RepositoryArg,
+) -> Result<Examination, CliError> {
+    let kind = rig::board(board)?;
+    let (firmware, package) = match kit {
+        false => (Firmware::load(&repository.elf(args.elf.as_deref(), kind.name)?)?, None),
+        true => {
+            let [first, second, loader] = repository.both_slots(kind.name)?;
+            let package = update::pair(&first, &second)?;
+            (Firmware::load(&first)?.with_loader(&loader)?, Some(package))
+        }
+    };
+    let program = Program::new(kind, firmware.image);
+    let mut patient = EmulatedPatient::new(&program, &[0xff; CONFIG_BYTES], keys, &args.fault)?;
+    Ok(examine(&mut patient, scope(kit, package.as_ref())))
+}
+
+/// A real board beside an emulated one.
+fn compare(path: &Path, args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
+    let text = hopwise_files::read(path, hopwise_files::MAX_TEXT).map_err(|error| CliError::file(path, error))?;
+    let real: KitReport = serde_json::from_slice(&text).map_err(|error| CliError::file(path, error))?;
+    let emulated = examine_emulated(&real.board, true, None, args, repository)?;
+    let differ = differences(&real.figures, &emulated.figures);
+    let missing = emulated
+        .figures
+        .iter()
+        .filter(|figure| real.figures.iter().all(|real| real.what != figure.what));
+    let missing: Vec<&str> = missing.map(|figure| &*figure.what).collect();
+    if args.json {
+        print_json(&serde_json::json!({ "board": real.board, "differences": differ, "not_measured": missing }))?;
+    } else {
+        print(|out| {
+            let shown = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
+            let row = |one: &hopwise_rig::doctor::Difference| {
+                vec![
+                    one.what.clone(),
+                    shown(Some(one.board)),
+                    shown(one.emulated),
+                    one.unit.clone(),
+                ]
+            };
+            writeln!(
+                out,
+                "{}",
+                table::lines("figure|board|emulated|", differ.iter().map(row))
+            )?;
+            missing
+                .iter()
+                .try_for_each(|what| writeln!(out, "not measured: {what}"))
+        })?;
+    }
+    Ok(Outcome::of(differ.is_empty(), || {
+        let count = counted(differ.len() as u64, "figure");
+        format!(
+            "{count} of {} differ from those of an emulated {}",
+            real.figures.len(),
+            real.board
+        )
+    }))
+}
+
 fn report(examination: &Examination, args: &DoctorArgs) -> String {
     let place = if args.emulated { "an emulated board" } else { "a board" };
     let version = env!("CARGO_PKG_VERSION");
     format!("hopwise {version} has examined {place}\n\n{examination}")
 }
 
-/// Asks a person to plug the jumper wire; without a terminal there is none.
-fn ask_for_jumper(uart: &Uart) -> bool {
+/// Whoever sits at the desk; without a terminal there is nobody.
+struct Person {
+    joins_all: bool,
+}
+
+fn asked(sentence: &str) -> bool {
     if !io::stdin().is_terminal() {
         return false;
     }
-    let place = |pin: hopwise_rig::boards::Pin| match pin.arduino {
-        "" => format!("{} ({})", pin.name, pin.header),
-        arduino => format!("{} ({}, {arduino})", pin.name, pin.header),
-    };
-    let (tx, rx) = (place(uart.tx), place(uart.rx));
-    say(&format!(
-        "{}: join TX {tx} and RX {rx} with the wire, then press Enter; s and Enter skip it",
-        uart.name
-    ));
+    say(sentence);
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);
     read.is_ok_and(|bytes| bytes > 0) && line.trim() != "s"
+}
+
+impl Hands for Person {
+    fn join(&mut self, uart: &Uart) -> bool {
+        let place = |pin: Pin| match pin.arduino {
+            "" => format!("{} ({})", pin.name, pin.header),
+            arduino => format!("{} ({}, {arduino})", pin.name, pin.header),
+        };
+        let (tx, rx) = (place(uart.tx), place(uart.rx));
+        let sentence = format!(
+            "{}: join TX {tx} and RX {rx} with the wire, then press Enter; s and Enter skip it",
+            uart.name
+        );
+        self.joins_all || asked(&sentence)
+    }
+
+    fn unplug(&mut self) -> bool {
+        asked("press Enter, and within ten seconds unplug the USB cable of the board; s and Enter skip it")
+    }
+
+    fn plug(&mut self) -> bool {
+        asked("plug the USB cable in again, then press Enter")
+    }
 }

@@ -10,6 +10,7 @@ use super::output::{Outcome, check_output, print, print_json};
 use super::{BOARD_OF_MESH, RepositoryArg, none_of_mesh, one_kind, parse};
 use hopwise_emulate::package::package;
 use hopwise_emulate::rig::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
+use hopwise_emulate::session::offenses;
 use hopwise_emulate::setup::Program;
 use hopwise_node::wire::VERSION;
 use hopwise_rig::boards::{BoardKind, DEFAULT, KINDS};
@@ -87,7 +88,7 @@ pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outco
 fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outcome, CliError> {
     let kind = one_kind(mesh.kinds(), "an update file is for one kind")?;
     let given = match (&args.image, &args.elf[..]) {
-        (Some(path), _) => Some(Package::load(path).map_err(|error| CliError::file(path, error))?),
+        (Some(path), _) => Some(load(path)?),
         (None, [first, second]) => Some(pair(first, second)?),
         (None, _) => None,
     };
@@ -110,7 +111,11 @@ fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<
         let program = Program::new(rig::board(kind.name)?, firmware.image);
         let mut emulated = EmulatedMesh::start_real(mesh, &[program], &[ENTRANCE])?;
         emulated.run_for(START);
-        bring(args, mesh, &package, &mut emulated)
+        let result = bring(args, mesh, &package, &mut emulated);
+        if let Some(said) = offense(&emulated) {
+            return Ok(said);
+        }
+        result
     } else {
         let mut line = open(args, mesh)?;
         if args.from_version_3 {
@@ -145,7 +150,11 @@ fn bring_configs(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> 
         let firmware = Firmware::load(&repository.elf(None, DEFAULT)?)?;
         let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &Mistakes::default(), &[ENTRANCE])?;
         emulated.run_for(START);
-        write(&mut emulated)?
+        let result = write(&mut emulated)?;
+        if let Some(said) = offense(&emulated) {
+            return Ok(said);
+        }
+        result
     } else {
         write(&mut open(args, mesh)?)?
     };
@@ -159,6 +168,19 @@ fn bring_configs(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> 
     Ok(Outcome::Done)
 }
 
+/// What emulated boards did that real ones must not: it may have harmed those, whatever became of the update.
+fn offense(emulated: &EmulatedMesh) -> Option<Outcome> {
+    let [violations, remarks] = offenses(emulated.world.boards());
+    let mut offenses = violations
+        .into_iter()
+        .chain(remarks.iter().map(|what| format!("not modeled: {what}")));
+    let first = offenses.next()?;
+    Some(Outcome::CheckFailed(format!(
+        "{} findings, the first: {first}",
+        1 + offenses.count()
+    )))
+}
+
 /// The nodes, the farthest from the host first.
 fn in_order(mesh: &Mesh, boards: &dyn Boards) -> Vec<u64> {
     let entrance = boards.entrances().first().copied().unwrap_or(ENTRANCE);
@@ -167,12 +189,17 @@ fn in_order(mesh: &Mesh, boards: &dyn Boards) -> Vec<u64> {
     nodes
 }
 
-fn build(repository: &RepositoryArg, board: &str) -> Result<Package, CliError> {
+/// An update file.
+pub(super) fn load(path: &Path) -> Result<Package, CliError> {
+    Package::load(path).map_err(|error| CliError::file(path, error))
+}
+
+pub(super) fn build(repository: &RepositoryArg, board: &str) -> Result<Package, CliError> {
     let [first, second, _] = repository.both_slots(board)?;
     pair(&first, &second)
 }
 
-fn pair(first: &Path, second: &Path) -> Result<Package, CliError> {
+pub(super) fn pair(first: &Path, second: &Path) -> Result<Package, CliError> {
     let (one, other) = (Firmware::load(first)?, Firmware::load(second)?);
     package(&one.image, &other.image).map_err(|error| CliError::file(second, error))
 }

@@ -13,7 +13,7 @@ use hopwise_emulator::world::{Board, BoardOptions, World};
 use hopwise_host::talk::BoardRequest;
 use hopwise_node::wire::{BoardState, CONFIG_BYTES, Command, CommandResult, Pattern, Traffic};
 use hopwise_rig::board_log::LogReaders;
-use hopwise_rig::doctor::examine;
+use hopwise_rig::doctor::{Scope, examine};
 use hopwise_rig::mesh::Mesh;
 
 use crate::firmware_power::stored;
@@ -131,7 +131,7 @@ pub(crate) fn a_torn_word_stops_nothing(name: &str, address: u32, bytes: u32) {
 pub(crate) fn doctors_findings(name: &str, faults: &[BoardFault]) -> Option<Vec<String>> {
     let (program, _) = programmed(name)?;
     let mut patient = EmulatedPatient::new(&program, &[0xff; CONFIG_BYTES], None, faults).expect("a board");
-    Some(crate::doctor::faults(&examine(&mut patient)))
+    Some(crate::doctor::faults(&examine(&mut patient, Scope::Short)))
 }
 
 /// A ring in which one board has its flash as one bank, not two: it is part of the mesh, says that its config cannot be written, and keeps it.

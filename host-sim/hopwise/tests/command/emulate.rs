@@ -2,7 +2,6 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -83,19 +82,6 @@ fn gdb_reads_registers_steps_and_stops_at_a_breakpoint() {
     assert_eq!(ask(&mut gdb, "m8000000,4").len(), 8);
     assert_eq!(ask(&mut gdb, "D"), "OK");
     assert!(child.wait().expect("an end").success());
-}
-
-#[test]
-fn a_serial_port_is_a_socket() {
-    let Some(elf) = test_elf() else { return };
-    let path = std::env::temp_dir().join(format!("hopwise-serial-{}", std::process::id()));
-    let place = format!("0.USART2=unix:{}", path.display());
-    let (mut child, line) = emulation(&elf, &["--for", "100ms", "--json", "--serial", &place]);
-    assert_eq!(line, format!("board 0 is at {}", path.display()));
-    // The run may be over before we come.
-    let _ = UnixStream::connect(&path);
-    assert!(child.wait().expect("an end").success());
-    assert!(!path.exists(), "the socket is cleaned away");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Images that break a rule of the chip: the exit status is 1 and the rule is named. They are assembled here, so that they are the
 //! same with any compiler, or none.
 
-use hopwise_testing::rows;
+use hopwise_testing::{elf, rows};
 
 use crate::support::{Folder, json, like, words};
 
@@ -44,29 +44,7 @@ fn image(writes: &[(u32, u32)]) -> Vec<u8> {
     let mut bytes: Vec<u8> = vectors.into_iter().flat_map(u32::to_le_bytes).collect();
     bytes.extend(code.into_iter().flat_map(u16::to_le_bytes));
     bytes.extend(literals.into_iter().flat_map(u32::to_le_bytes));
-    elf(&bytes)
-}
-
-/// An ELF file for ARM with one piece, for the beginning of the flash.
-fn elf(bytes: &[u8]) -> Vec<u8> {
-    const HEADER: u32 = 52;
-    const PROGRAM_HEADER: u32 = 32;
-    let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
-    let mut halves = |values: &[u16]| file.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-    let words = |value: u32| [value as u16, (value >> 16) as u16];
-    // Executable, ARM, version 1.
-    halves(&[2, 40, 1, 0]);
-    for value in [FLASH + 9, HEADER, 0, 0x0500_0000] {
-        halves(&words(value));
-    }
-    halves(&[HEADER as u16, PROGRAM_HEADER as u16, 1, 40, 0, 0]);
-    let (offset, size) = (HEADER + PROGRAM_HEADER, bytes.len() as u32);
-    // To be loaded, to be read and executed.
-    for value in [1, offset, FLASH, FLASH, size, size, 5, 4] {
-        halves(&words(value));
-    }
-    file.extend(bytes);
-    file
+    elf(FLASH, &bytes)
 }
 
 /// A write such as `AHB1ENR=1`, of a register by its name or by its address in hexadecimal.

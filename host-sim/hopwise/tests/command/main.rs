@@ -1,6 +1,5 @@
 //! The command from the outside: what it prints, what it refuses, and with which status it ends.
 
-mod basics;
 mod bench;
 mod book;
 mod emulate;

@@ -1,6 +1,6 @@
 //! `hopwise report`: what a trace tells agrees with what the simulator knows.
 
-use crate::support::{Folder, printed, printed_json, refused, simulate, words};
+use crate::support::{Folder, printed, printed_json, simulate, words};
 use serde_json::Value;
 
 fn report(trace: &str) -> Value {
@@ -10,38 +10,6 @@ fn report(trace: &str) -> Value {
 fn sum(report: &Value, key: &str) -> u64 {
     let links = report["links"].as_array().unwrap();
     links.iter().map(|link| link[key].as_u64().unwrap()).sum()
-}
-
-#[test]
-fn a_calm_run_is_told_in_full() {
-    let folder = Folder::new("calm");
-    let trace = folder.path("trace.jsonl");
-    simulate(&trace, &["rdn(ring(3),1)", "--packets", "200", "--seed", "5"]);
-    let text = printed(&["report", &trace]);
-    insta::assert_snapshot!("report_of_a_calm_run", text);
-    let file = folder.path("report.md");
-    assert_eq!(printed(&["report", &trace, "-o", &file]), "");
-    assert_eq!(std::fs::read_to_string(file).unwrap(), text);
-}
-
-#[test]
-fn several_traces_stand_side_by_side() {
-    let folder = Folder::new("beside");
-    let (calm, cut) = (folder.path("calm.jsonl"), folder.path("cut.jsonl"));
-    simulate(&calm, &["ring(5)", "--packets", "30"]);
-    simulate(&cut, &["ring(5)", "--packets", "40", "--events", "100ms cut 1.0"]);
-    let both = printed_json(&["report", &calm, &cut, "--json"]);
-    assert_eq!(both, Value::Array(vec![report(&calm), report(&cut)]));
-    let table = printed(&["report", &calm, &cut]);
-    let detours = format!("| detours | 0 | {} |", report(&cut)["detours"]);
-    for row in ["| delivery, datagram, packets | 30 | 40 |", detours.as_str()] {
-        assert!(table.lines().any(|line| line == row), "{row}: {table}");
-    }
-    assert!(table.contains("| latency, end_to_end, mean_us | "), "{table}");
-    let numbers = table.split(['|', ' ']).filter_map(|cell| cell.split_once('.'));
-    let decimals = numbers.map(|(_, decimals)| decimals.len());
-    assert!(decimals.max().unwrap() <= "jsonl".len(), "figures are rounded: {table}");
-    refused(&["report", &calm, &folder.path("nothing.jsonl")]);
 }
 
 #[test]
@@ -72,30 +40,6 @@ fn the_figures_are_those_of_the_simulator() {
     let (ours, theirs) = (mean(latency, "mean_us"), mean(&known, "latency_mean_us"));
     assert!((ours - theirs).abs() < 0.01, "{ours} {theirs}");
     assert!(sum(&told, "damaged") > 0 && sum(&told, "downs") > 0);
-}
-
-#[test]
-fn undisturbed_packets_take_the_computed_path() {
-    let folder = Folder::new("paths");
-    let trace = folder.path("trace.jsonl");
-    for expression in [
-        "rdn(ring(3),1)",
-        "re(ring(3),ring(4),2,sd)",
-        "rcr(2,4,1)",
-        "root-folded(petersen,2)",
-        "rsn(2,ring(4))",
-    ] {
-        simulate(&trace, &[expression, "--packets", "500", "--confirmed"]);
-        let told = report(&trace);
-        let paths = &told["paths"];
-        let packets = |kind: &str| told["delivery"][kind]["delivered"].as_u64().unwrap();
-        assert_eq!(packets("confirmed"), 500, "{expression}");
-        assert_eq!(told["outcomes"]["delivered"], 500, "{expression}");
-        let found = &paths["followed"];
-        assert_eq!(found, packets("confirmed") + packets("confirmation"), "{expression}");
-        assert_eq!(paths["computed"], paths["followed"], "{expression}: {paths}");
-        assert_eq!(paths["hops"], paths["computed_hops"], "{expression}");
-    }
 }
 
 #[test]

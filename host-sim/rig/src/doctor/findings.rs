@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hopwise_node::wire::CONFIG_BYTES;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -13,18 +13,73 @@ pub enum Verdict {
     Skipped,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// Of what: board, configuration, flash, clock, baud, links, watchdog or stack.
+    /// Of what: board, configuration, flash, clock, baud, links, port, update, power, watchdog or stack.
     pub what: &'static str,
     pub verdict: Verdict,
     pub text: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Something that was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    pub what: String,
+    pub value: f64,
+    /// `s`, `ms`, `%`, `frames` or `bytes`; empty for a count.
+    pub unit: String,
+}
+
+impl Figure {
+    /// Whether another board of the kind may well have this value instead.
+    fn is_like(&self, other: f64) -> bool {
+        let (part, more) = match self.unit.as_str() {
+            "s" => (0.5, 0.5),
+            "ms" => (1.0, 10.0),
+            "%" => (0.0, 0.3),
+            "frames" => (0.2, 2.0),
+            "bytes" => (0.2, 0.0),
+            _ => (0.0, 0.0),
+        };
+        (self.value - other).abs() <= other.abs() * part + more
+    }
+}
+
+/// What the file of a kit says; it has more for those who read it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct KitReport {
+    pub board: String,
+    pub figures: Vec<Figure>,
+}
+
+/// A figure of a board that an emulated one does not have, or has another value for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    pub what: String,
+    pub board: f64,
+    pub emulated: Option<f64>,
+    pub unit: String,
+}
+
+pub fn differences(board: &[Figure], emulated: &[Figure]) -> Vec<Difference> {
+    let difference = |figure: &Figure| {
+        let other = emulated.iter().find(|other| other.what == figure.what);
+        let is_like = other.is_some_and(|other| figure.is_like(other.value));
+        (!is_like).then(|| Difference {
+            what: figure.what.clone(),
+            board: figure.value,
+            emulated: other.map(|other| other.value),
+            unit: figure.unit.clone(),
+        })
+    };
+    board.iter().filter_map(difference).collect()
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Examination {
     /// In the order in which it was looked at.
     pub findings: Vec<Finding>,
+    pub figures: Vec<Figure>,
     /// The configuration that the board had and has, if it could be read.
     pub config: Option<[u8; CONFIG_BYTES]>,
 }

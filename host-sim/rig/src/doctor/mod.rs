@@ -5,14 +5,16 @@
 //! in neither.
 
 mod findings;
+mod kit;
 mod serial;
 
-pub use findings::{Examination, Finding, Verdict};
-pub use serial::SerialPatient;
+pub use findings::{Difference, Examination, Figure, Finding, KitReport, Verdict, differences};
+pub use serial::{Hands, SerialPatient};
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hopwise_host::talk::{BoardRequest, Reply, Talk, read};
+use hopwise_host::talk::{BoardRequest, Reply, read};
 use hopwise_node::wire::{
     BoardConfig, BoardState, CONFIG_BYTES, Command, CommandResult, Failure, LinkReport, Query, Status, UartClock,
     default_host_baud, rates_agree,
@@ -20,6 +22,7 @@ use hopwise_node::wire::{
 
 use super::boards::{self, BoardKind, Uart};
 use super::mesh::rates::clock;
+use super::update::{Boards, Package};
 
 /// A restart is looked for so often, and for so long: a config is written in at most three seconds, and the slowest watchdog takes eight.
 const LOOK: Duration = Duration::from_millis(250);
@@ -34,18 +37,25 @@ const CLOCK_ERROR: f64 = 0.003;
 const LINK: Duration = Duration::from_secs(1);
 const HELLOS: u32 = 5;
 const FREE_STACK: u32 = 4_096;
+/// The rates at which a kit examines a link, besides the board's own.
+const KIT_RATES: [u32; 8] = [
+    115_200, 460_800, 1_000_000, 1_500_000, 2_000_000, 3_000_000, 4_500_000, 5_625_000,
+];
 /// The cause of a restart by the watchdog, as boards number them.
 const BY_WATCHDOG: u8 = 4;
 
-pub trait Patient: Talk {
-    /// Lets time pass, with the connection kept.
-    fn wait(&mut self, time: Duration);
-
-    /// How much has passed, by a clock that is right.
-    fn elapsed(&self) -> Duration;
+pub trait Patient {
+    /// The board to talk to. Time passes by a clock that is right.
+    fn boards(&mut self) -> &mut dyn Boards;
 
     /// Sees to it that TX and RX of one link are joined and those of the others are not; false if nobody can.
     fn join(&mut self, link: usize, uart: &Uart) -> bool;
+
+    /// Has the supply of the board cut within seconds; false if nobody can.
+    fn unplug(&mut self) -> bool;
+
+    /// Has it brought back; false if the board is not there then.
+    fn plug(&mut self) -> bool;
 
     /// Whether the examination is to end early.
     fn is_stopped(&self) -> bool {
@@ -54,29 +64,52 @@ pub trait Patient: Talk {
 }
 
 /// Examines a board. What it had for a configuration it has afterwards.
-pub fn examine(patient: &mut dyn Patient) -> Examination {
+pub fn examine(patient: &mut dyn Patient, scope: Scope<'_>) -> Examination {
     let mut doctor = Doctor {
         patient,
+        scope,
         address: 0,
-        findings: Vec::new(),
+        examination: Examination::default(),
     };
-    let config = doctor.examine();
-    Examination {
-        findings: doctor.findings,
-        config,
-    }
+    doctor.examination.config = doctor.examine();
+    doctor.count_faults();
+    doctor.examination
+}
+
+/// What kind of board it says it is.
+pub fn kind_of(patient: &mut dyn Patient) -> Option<String> {
+    let boards = patient.boards();
+    let dest = boards.entrances().first().copied()?;
+    let replies = boards.ask(&[BoardRequest::new(0, dest, Command::Status.query())]);
+    let status: Status = replies.into_iter().flatten().next()?.read()?;
+    Some(status.board.to_string())
+}
+
+/// How much is examined.
+#[derive(Clone, Copy)]
+pub enum Scope<'a> {
+    /// What takes a minute.
+    Short,
+    /// Everything: links at every rate, cuts of the supply, and an update if there is an image for it.
+    Kit(Option<&'a Package>),
 }
 
 struct Doctor<'a> {
     patient: &'a mut dyn Patient,
+    scope: Scope<'a>,
     /// That of the board's config. It stays: what a board has for a key is made for it.
     address: u64,
-    findings: Vec<Finding>,
+    examination: Examination,
 }
 
 impl Doctor<'_> {
     fn note(&mut self, what: &'static str, verdict: Verdict, text: String) {
-        self.findings.push(Finding { what, verdict, text });
+        self.examination.findings.push(Finding { what, verdict, text });
+    }
+
+    fn figure(&mut self, what: impl Into<String>, value: f64, unit: &'static str) {
+        let (what, unit) = (what.into(), unit.into());
+        self.examination.figures.push(Figure { what, value, unit });
     }
 
     fn good(&mut self, what: &'static str, text: String) {
@@ -87,10 +120,22 @@ impl Doctor<'_> {
         self.note(what, Verdict::Fault, text);
     }
 
+    /// What could not be measured, because it failed, is a figure too.
+    fn count_faults(&mut self) {
+        let mut faults: BTreeMap<_, u32> = BTreeMap::new();
+        for Finding { what, verdict, .. } in &self.examination.findings {
+            *faults.entry(*what).or_default() += u32::from(*verdict == Verdict::Fault);
+        }
+        for (what, count) in faults {
+            self.figure(format!("{what}: faults"), count.into(), "");
+        }
+    }
+
     fn ask(&mut self, query: Query, more: &[u8]) -> Option<Reply> {
-        let dest = self.patient.entrances().first().copied().unwrap_or(0);
+        let boards = self.patient.boards();
+        let dest = boards.entrances().first().copied().unwrap_or(0);
         let request = BoardRequest::new(0, dest, query).with(more.to_vec());
-        self.patient.ask(&[request]).pop().flatten()
+        boards.ask(&[request]).pop().flatten()
     }
 
     fn tell(&mut self, command: &Command<'_>) -> Option<CommandResult> {
@@ -115,6 +160,14 @@ impl Doctor<'_> {
         read::<Option<LinkReport>>(&reply).flatten()
     }
 
+    fn now(&mut self) -> Duration {
+        self.patient.boards().elapsed()
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.patient.boards().wait(time);
+    }
+
     /// Tells the board something that ends in a restart, and waits for that. How long it took, and what the board says then.
     ///
     /// A restart is seen by an uptime that is shorter than before. To compare it with this host's clock would not do: while the flash
@@ -124,11 +177,11 @@ impl Doctor<'_> {
         if self.tell(command) != Some(CommandResult::Done) {
             return None;
         }
-        let begin = self.patient.elapsed();
-        while self.patient.elapsed() < begin + RESTARTS_WITHIN {
-            self.patient.wait(LOOK);
+        let begin = self.now();
+        while self.now() < begin + RESTARTS_WITHIN {
+            self.wait(LOOK);
             if let Some(status) = self.status().filter(|status| status.uptime_ms < before) {
-                let waited = self.patient.elapsed().saturating_sub(begin);
+                let waited = self.now().saturating_sub(begin);
                 let up = Duration::from_millis(status.uptime_ms);
                 return Some((waited.saturating_sub(up), status));
             }
@@ -143,7 +196,7 @@ impl Doctor<'_> {
             if uptime >= SETTLED_MS {
                 return Some(uptime);
             }
-            self.patient.wait(LOOK);
+            self.wait(LOOK);
         }
     }
 
@@ -168,7 +221,11 @@ impl Doctor<'_> {
             let baud = status.map_or(hopwise_node::wire::DEFAULT_BAUD, |status| status.baud);
             let host_baud = BoardConfig::read(&config).map_or(default_host_baud(baud), |config| config.host_baud);
             if self.put_on_test_config(baud, host_baud) {
-                self.examine_links(kind);
+                self.examine_links(kind, baud, host_baud);
+                if let Scope::Kit(package) = self.scope {
+                    self.examine_port();
+                    self.examine_update(package);
+                }
             }
             if self.write(&config).is_none() {
                 self.fault(
@@ -179,6 +236,9 @@ impl Doctor<'_> {
         } else {
             let why = "not examined: that needs a config of its own";
             self.note("links", Verdict::Skipped, why.into());
+        }
+        if matches!(self.scope, Scope::Kit(_)) && both_slots {
+            self.examine_power(&config);
         }
         if !self.patient.is_stopped() && self.examine_watchdog() {
             self.examine_stack();
@@ -226,10 +286,11 @@ impl Doctor<'_> {
     fn examine_flash(&mut self, config: &[u8; CONFIG_BYTES]) -> bool {
         for slot in ["one slot", "the other slot"] {
             match self.write(config) {
-                Some(time) => self.good(
-                    "flash",
-                    format!("{slot} holds what was written, after {:.1} s", time.as_secs_f64()),
-                ),
+                Some(time) => {
+                    let seconds = time.as_secs_f64();
+                    self.figure(format!("flash: {slot} written"), seconds, "s");
+                    self.good("flash", format!("{slot} holds what was written, after {seconds:.1} s"));
+                }
                 None => {
                     self.fault("flash", format!("{slot} does not hold what is written"));
                     return false;
@@ -273,6 +334,7 @@ impl Doctor<'_> {
             self.fault("clock", "it stopped answering".into());
             return;
         };
+        self.figure("clock: error", error * 100.0, "%");
         let text = format!("{:+.2} % against this host's", error * 100.0);
         match error.abs() <= CLOCK_ERROR {
             true => self.good("clock", text),
@@ -299,35 +361,52 @@ impl Doctor<'_> {
 
     /// By what part the board's clock is too fast.
     fn clock_error(&mut self) -> Option<f64> {
-        let (begin, first) = (self.patient.elapsed(), self.status()?.uptime_ms);
-        let asked = self.patient.elapsed() - begin;
-        self.patient.wait(CLOCK);
-        let (end, last) = (self.patient.elapsed(), self.status()?.uptime_ms);
-        let answered = self.patient.elapsed() - end;
+        let (begin, first) = (self.now(), self.status()?.uptime_ms);
+        let asked = self.now() - begin;
+        self.wait(CLOCK);
+        let (end, last) = (self.now(), self.status()?.uptime_ms);
+        let answered = self.now() - end;
         // Each response was given somewhere in the time that it took.
         let passed = (end + answered / 2).checked_sub(begin + asked / 2)?.as_secs_f64() * 1_000.0;
         Some(last.checked_sub(first)? as f64 / passed - 1.0)
     }
 
-    fn examine_links(&mut self, kind: &BoardKind) {
+    /// The links of a board with a test config that has this rate, which they have afterwards.
+    fn examine_links(&mut self, kind: &BoardKind, baud: u32, host_baud: u32) {
+        let others = match self.scope {
+            Scope::Short => &[],
+            Scope::Kit(_) => &KIT_RATES[..],
+        };
         for (link, uart) in kind.links.iter().enumerate() {
             if self.patient.is_stopped() {
                 return;
             }
-            match self.patient.join(link, uart) {
-                true => self.examine_link(link, uart, kind),
-                false => self.note("links", Verdict::Skipped, format!("{}: not examined", uart.name)),
+            if !self.patient.join(link, uart) {
+                self.note("links", Verdict::Skipped, format!("{}: not examined", uart.name));
+                continue;
+            }
+            self.examine_link(link, uart, kind, baud);
+            let other = |rate: &&u32| **rate != baud && rates_agree([clock(uart)], **rate);
+            let others: Vec<u32> = others.iter().filter(other).copied().collect();
+            for rate in &others {
+                if self.patient.is_stopped() || !self.put_on_test_config(*rate, host_baud) {
+                    return;
+                }
+                self.examine_link(link, uart, kind, *rate);
+            }
+            if !others.is_empty() && !self.put_on_test_config(baud, host_baud) {
+                return;
             }
         }
     }
 
-    fn examine_link(&mut self, link: usize, uart: &Uart, kind: &BoardKind) {
+    fn examine_link(&mut self, link: usize, uart: &Uart, kind: &BoardKind, baud: u32) {
         let (tx, rx) = (&uart.tx, &uart.rx);
         let pins = format!("TX {} ({}) and RX {} ({})", tx.name, tx.header, rx.name, rx.header);
         // What came while someone held the wire does not count.
-        self.patient.wait(LINK / 2);
+        self.wait(LINK / 2);
         self.ask(Query::ClearCounters, &[]);
-        self.patient.wait(LINK);
+        self.wait(LINK);
         let Some(report) = self.link(link) else {
             return self.fault("links", format!("{}: the board does not respond for it", uart.name));
         };
@@ -339,6 +418,12 @@ impl Doctor<'_> {
             None => counters.frames_received > 0,
         };
         let (heard, damaged) = (counters.frames_received, counters.damaged);
+        let at = match self.scope {
+            Scope::Short => uart.name.to_string(),
+            Scope::Kit(_) => format!("{} at {baud} baud", uart.name),
+        };
+        self.figure(format!("{at}: frames heard"), heard.into(), "frames");
+        self.figure(format!("{at}: errors"), bad.into(), "");
         let mut verdict = Verdict::Fault;
         let text = match report.peer {
             _ if hears_itself && bad > 0 => format!(
@@ -366,7 +451,7 @@ impl Doctor<'_> {
                 None => format!("nothing arrives: does the wire join {pins}?"),
             },
         };
-        self.note("links", verdict, format!("{}: {text}", uart.name));
+        self.note("links", verdict, format!("{at}: {text}"));
     }
 
     fn who_hears(&mut self, link: usize, kind: &BoardKind) -> Option<&'static str> {
@@ -387,6 +472,7 @@ impl Doctor<'_> {
         match restart {
             Some((time, status)) if status.card.reset_cause == BY_WATCHDOG => {
                 let seconds = time.as_secs_f64();
+                self.figure("watchdog: restart", seconds, "s");
                 self.good("watchdog", format!("restarts a board that hangs, after {seconds:.1} s"));
             }
             Some((_, status)) => {
@@ -412,8 +498,9 @@ impl Doctor<'_> {
             }
         }
         // The board looks through its stack a little at a time.
-        self.patient.wait(Duration::from_secs(3));
+        self.wait(Duration::from_secs(3));
         let free = self.status().map_or(0, |status| status.card.stack_free);
+        self.figure("stack: never used", free.into(), "bytes");
         match free >= FREE_STACK {
             true => self.good("stack", format!("{free} bytes were never used")),
             false => self.fault("stack", format!("only {free} bytes were never used")),

@@ -1,66 +1,82 @@
 //! A real board to be examined, at its serial port.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hopwise_host::talk::{BoardRequest, Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 
-use super::Patient;
+use super::{LOOK, Patient};
 use crate::boards::Uart;
 use crate::serial_line::{BadPort, SerialMesh};
+use crate::update::Boards;
 
-/// A board at a serial port, and someone who plugs the jumper wire.
-pub struct SerialPatient<F> {
+/// An ST-LINK needs a second or two until its port is there again.
+const PORT_WITHIN: Duration = Duration::from_secs(30);
+
+/// Someone at the desk, who does as asked or says that it is not done.
+pub trait Hands {
+    fn join(&mut self, uart: &Uart) -> bool;
+    fn unplug(&mut self) -> bool;
+    fn plug(&mut self) -> bool;
+}
+
+/// A board at a serial port, and someone who plugs its wires.
+pub struct SerialPatient<H> {
     line: SerialMesh,
-    begin: Instant,
-    join: F,
+    /// To open the port again: its name, rate and keys.
+    opened: (PathBuf, u32, Option<MeshKeys>),
+    hands: H,
     stop: Arc<AtomicBool>,
 }
 
-impl<F: FnMut(&Uart) -> bool> SerialPatient<F> {
-    /// Opens the port of a board, which may have the keys of a mesh. `join` has TX and RX of a serial port joined, or says that nobody does; the examination ends early when `stop`
-    /// is set.
+impl<H: Hands> SerialPatient<H> {
+    /// Opens the port of a board, which may have the keys of a mesh. The examination ends early when `stop` is set.
     pub fn open(
         port: &Path,
         baud: u32,
         keys: Option<MeshKeys>,
-        join: F,
+        hands: H,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, BadPort> {
         Ok(SerialPatient {
             line: SerialMesh::open(&[port.to_path_buf()], baud, keys)?,
-            begin: Instant::now(),
-            join,
+            opened: (port.into(), baud, keys),
+            hands,
             stop,
         })
     }
 }
 
-impl<F: FnMut(&Uart) -> bool> Talk for SerialPatient<F> {
-    fn entrances(&self) -> Vec<u64> {
-        self.line.entrances()
-    }
-
-    fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
-        self.line.ask(requests)
-    }
-}
-
-impl<F: FnMut(&Uart) -> bool> Patient for SerialPatient<F> {
+impl<H: Hands> Patient for SerialPatient<H> {
     /// A port that fails is a board that does not respond.
-    fn wait(&mut self, time: Duration) {
-        let _ = self.line.idle(time);
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.begin.elapsed()
+    fn boards(&mut self) -> &mut dyn Boards {
+        &mut self.line
     }
 
     fn join(&mut self, _link: usize, uart: &Uart) -> bool {
-        (self.join)(uart)
+        self.hands.join(uart)
+    }
+
+    fn unplug(&mut self) -> bool {
+        self.hands.unplug()
+    }
+
+    /// Its port must be closed meanwhile: it would get another name.
+    fn plug(&mut self) -> bool {
+        self.line.close();
+        let (path, baud, keys) = &self.opened;
+        let is_plugged = self.hands.plug();
+        let begin = Instant::now();
+        while is_plugged && begin.elapsed() < PORT_WITHIN {
+            if let Ok(line) = SerialMesh::open(std::slice::from_ref(path), *baud, *keys) {
+                self.line.reopen(line);
+                return true;
+            }
+            std::thread::sleep(LOOK);
+        }
+        false
     }
 
     fn is_stopped(&self) -> bool {

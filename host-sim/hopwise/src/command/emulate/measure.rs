@@ -50,6 +50,10 @@ pub(super) fn complaints(args: &EmulateArgs, figures: &RunFigures) -> Vec<String
         for board in &figures.by_board {
             let down = board.links.iter().filter(|link| link.came_up == Some(false));
             complaints.extend(down.map(|link| format!("link {} of node {} never came up", link.port, board.address)));
+            for (link, (rate, said)) in board.links.iter().filter_map(|link| Some((link, link.lies()?))) {
+                let (port, node) = (link.port, board.address);
+                complaints.push(format!("link {port} of node {node} is at {rate} baud, and says {said}"));
+            }
         }
     }
     complaints
@@ -175,6 +179,8 @@ mod tests {
     fn what_should_not_be_in_a_run_is_said_unless_a_script_did_it() {
         let links = [Some(true), None, Some(false)].map(|came_up| LinkFigures {
             came_up,
+            baud: Some(1_000_000),
+            says_baud: came_up.map(|is_up| if is_up { 1_000_000 } else { 2_000_000 }),
             ..LinkFigures::default()
         });
         let figures = RunFigures {
@@ -188,7 +194,7 @@ mod tests {
         };
         let said =
             |line: &[&str], figures| complaints(&Line::parse_from([&["", "path(2)"], line].concat()).args, figures);
-        assert_eq!(said(&[], &figures).len(), 3);
+        assert_eq!(said(&[], &figures).len(), 4);
         assert_eq!(said(&["--events", "1s cut 0.0"], &figures), ["faults of processors: 1"]);
         assert_eq!(said(&["--for", "100ms"], &figures), ["faults of processors: 1"]);
         assert_eq!(said(&[], &RunFigures::default()), [""; 0]);
