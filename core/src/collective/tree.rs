@@ -83,20 +83,6 @@ impl<'a> Tree<'a> {
         Ok(rounds)
     }
 
-    /// The node that a node [reached](Self::told) after this many rounds sends to in a round on the way down.
-    pub fn sends_down(
-        &self,
-        node: Node,
-        told: u64,
-        round: u64,
-    ) -> Result<impl Iterator<Item = Node> + use<'a>, NoSuchNode> {
-        let ports = self.ports;
-        let children = (0u64..).zip(self.children(node)?);
-        Ok(children
-            .filter(move |&(place, _)| round.checked_sub(told) == Some(if ports == Ports::One { place } else { 0 }))
-            .map(|(_, (_, child))| child))
-    }
-
     /// The rounds of the way down or up. Takes O(nodes) queries and no memory. Boards, which wait for each other and do not count
     /// rounds, never need it.
     pub fn rounds(&self) -> u64 {

@@ -30,6 +30,7 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
         permutation: &permutation,
         stages: tree.as_ref().map(|tree| Stages::of(tree, &graph)),
         tree,
+        known: known_tree(network, request, &plan)?,
     };
     let mut machine = Machine::new(network, request.ports);
     if request.write_down {
@@ -64,6 +65,27 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
         held: held.lines(),
         rounds: machine.into_rounds(),
     })
+}
+
+/// The tree of the root. With one port an all-reduce may tell everyone sooner what the root has: then it is the tree of that.
+fn known_tree(network: &Network, request: &Request, plan: &Plan) -> Result<Known, CannotRun> {
+    let tree = Known::new(plan.tree());
+    let goes_along = matches!(
+        request.operation,
+        Operation::Broadcast | Operation::Reduce | Operation::Gather | Operation::Scatter
+    );
+    let total = Plan::new(network, Operation::AllReduce, request.ports, request.root)?;
+    if request.ports == Ports::All || !goes_along || total.program().is_none() {
+        return Ok(tree);
+    }
+    let total = Request {
+        operation: Operation::AllReduce,
+        write_down: true,
+        binary_tree: false,
+        blocks: 1,
+        ..request.clone()
+    };
+    Ok(tree.or_as_told_by(&run(network, &total)?.rounds, request.blocks))
 }
 
 /// A network has more nodes than this is carried out on.
@@ -115,6 +137,7 @@ pub(crate) struct Job<'a> {
     pub(crate) permutation: &'a [Option<Node>],
     tree: Option<BinaryTree>,
     stages: Option<Stages>,
+    pub(crate) known: Known,
 }
 
 impl Job<'_> {
@@ -145,20 +168,20 @@ impl Job<'_> {
                 Outcome::One(held.iter().map(Folded::total).collect())
             }
             Operation::Barrier => {
-                let tree = Known::new(self.plan.tree());
+                let tree = &self.known;
                 let come = tree.up(machine, vec![1; self.nodes()], |_| 0, |all, more| *all += more)?;
                 let told = tree.broadcast(machine, 0, 1)?;
                 Outcome::One(told.iter().map(|&told| told as i64 * come).collect())
             }
             Operation::Broadcast => {
                 let blocks = self.request.blocks;
-                let told = Known::new(self.plan.tree()).broadcast(machine, 8, blocks)?;
+                let told = self.known.broadcast(machine, 8, blocks)?;
                 let value = values[*root as usize];
                 let has_all = |(own, &told): (&i64, &u64)| if told == blocks { value } else { *own };
                 Outcome::One(values.iter().zip(&told).map(has_all).collect())
             }
             Operation::Reduce => {
-                let total = self.reduce(machine, &Known::new(self.plan.tree()))?;
+                let total = self.reduce(machine, &self.known)?;
                 let mut held = values.clone();
                 held[*root as usize] = total;
                 Outcome::One(held)
@@ -168,8 +191,8 @@ impl Job<'_> {
                 Outcome::One(held.iter().map(Folded::total).collect())
             }
             Operation::AllReduce => {
-                let tree = Known::new(self.plan.tree());
-                let total = self.reduce(machine, &tree)?;
+                let tree = &self.known;
+                let total = self.reduce(machine, tree)?;
                 let told = tree.broadcast(machine, 8, 1)?;
                 let has = |(own, &told): (&i64, &u64)| if told == 1 { total } else { *own };
                 Outcome::One(values.iter().zip(&told).map(has).collect())
@@ -183,26 +206,26 @@ impl Job<'_> {
                 Outcome::One(held.iter().zip(values).map(own).collect())
             }
             Operation::Scan | Operation::ExclusiveScan => {
-                let tree = Known::new(self.plan.tree());
-                let all = self.gather(machine, &tree)?;
+                let tree = &self.known;
+                let all = self.gather(machine, tree)?;
                 let prefixes = self.prefixes(&all, *operation == Operation::Scan);
                 Outcome::One(tree.scatter(machine, prefixes, 8)?)
             }
             Operation::Gather => {
-                let all = self.gather(machine, &Known::new(self.plan.tree()))?;
+                let all = self.gather(machine, &self.known)?;
                 let mut held: Vec<Vec<i64>> = values.iter().map(|&value| vec![value]).collect();
                 held[*root as usize] = all;
                 Outcome::Many(held)
             }
-            Operation::Scatter => Outcome::One(Known::new(self.plan.tree()).scatter(machine, values.clone(), 8)?),
+            Operation::Scatter => Outcome::One(self.known.scatter(machine, values.clone(), 8)?),
             Operation::AllGather if self.plan.program().is_some() => {
                 let begin = (0..).zip(values).map(|(node, &value)| Gathered::new(node, value));
                 let held = self.follow(machine, begin.collect())?;
                 Outcome::Many(held.iter().map(Gathered::in_order).collect())
             }
             Operation::AllGather => {
-                let tree = Known::new(self.plan.tree());
-                let all = self.gather(machine, &tree)?;
+                let tree = &self.known;
+                let all = self.gather(machine, tree)?;
                 let told = tree.broadcast(machine, 8 * self.nodes() as u64, 1)?;
                 let values = told
                     .iter()

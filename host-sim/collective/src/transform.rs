@@ -10,15 +10,13 @@ use crate::machine::{Conflict, Machine};
 use crate::operation::Job;
 use crate::outcome::Outcome;
 use crate::route::Item;
-use crate::tree::Known;
 
 impl Job<'_> {
     pub(crate) fn transform(&self, machine: &mut Machine, reorder: &mut Option<u64>) -> Result<Outcome, Conflict> {
         let values = &self.request.values;
         let (Some(program), Some(mesh)) = (self.plan.program(), Mesh::new(self.network)) else {
-            let tree = Known::new(self.plan.tree());
-            let all = self.gather(machine, &tree)?;
-            return Ok(Outcome::Terms(tree.scatter(machine, direct(&all), 16)?));
+            let all = self.gather(machine, &self.known)?;
+            return Ok(Outcome::Terms(self.known.scatter(machine, direct(&all), 16)?));
         };
         let digits = Arc::new(Digits::of_mesh(&mesh));
         let mut moved = 0;

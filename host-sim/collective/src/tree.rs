@@ -3,28 +3,64 @@
 use hopwise_core::Node;
 use hopwise_core::collective::Tree;
 
-use crate::machine::{Conflict, Machine, Message};
+use crate::machine::{Conflict, Machine, Message, Sent};
 use crate::operator::Operator;
 
 /// A tree with what every node knows of itself, asked once.
-pub struct Known<'a> {
-    tree: Tree<'a>,
+#[derive(Clone)]
+pub struct Known {
+    root: Node,
+    /// The rounds after which the root can begin to tell more.
+    period: u64,
     told: Vec<u64>,
     parent: Vec<Option<Node>>,
     rounds: u64,
 }
 
-impl<'a> Known<'a> {
-    pub fn new(tree: Tree<'a>) -> Self {
+impl Known {
+    pub fn new(tree: Tree<'_>) -> Self {
         let nodes = 0..tree.network().nodes();
         let told: Vec<u64> = nodes.clone().map(|node| tree.told(node).unwrap_or(0)).collect();
         let parent = nodes.map(|node| tree.parent(node).ok().flatten()).collect();
         Known {
+            root: tree.root(),
+            period: tree.period(),
             rounds: told.iter().copied().max().unwrap_or(0),
-            tree,
             told,
             parent,
         }
+    }
+
+    /// The tree of those messages of a schedule by which nodes hear of the root first, if so many blocks take fewer rounds then.
+    pub fn or_as_told_by(mut self, schedule: &[Vec<Sent>], blocks: u64) -> Self {
+        let nodes = self.told.len();
+        let (mut told, mut parent) = (vec![u64::MAX; nodes], vec![None; nodes]);
+        told[self.root as usize] = 0;
+        for (round, messages) in (0..).zip(schedule) {
+            for &(from, to, _) in messages {
+                if told[from as usize] <= round && told[to as usize] > round + 1 {
+                    (told[to as usize], parent[to as usize]) = (round + 1, Some(from));
+                }
+            }
+        }
+        let rounds = told.iter().copied().max().unwrap_or(0);
+        // From a node's first child to its last.
+        let mut first = vec![u64::MAX; nodes];
+        let parents = || {
+            parent
+                .iter()
+                .zip(&told)
+                .filter_map(|(parent, told)| Some(((*parent)? as usize, *told)))
+        };
+        parents().for_each(|(parent, told)| first[parent] = told.min(first[parent]));
+        let period = parents()
+            .map(|(parent, told)| told - first[parent] + 1)
+            .max()
+            .unwrap_or(1);
+        if rounds + (blocks - 1) * period < self.rounds + (blocks - 1) * self.period {
+            (self.told, self.parent, self.rounds, self.period) = (told, parent, rounds, period);
+        }
+        self
     }
 
     /// The rounds that one way takes.
@@ -39,13 +75,8 @@ impl<'a> Known<'a> {
 
     /// The messages down of a round: from whom to whom.
     pub(crate) fn down(&self, round: u64) -> impl Iterator<Item = (Node, Node)> + '_ {
-        (0..)
-            .zip(&self.told)
-            .filter(move |&(_, &told)| told <= round)
-            .flat_map(move |(node, &told)| {
-                let sends = self.tree.sends_down(node, told, round);
-                sends.into_iter().flatten().map(move |child| (node, child))
-            })
+        self.told_after(round + 1)
+            .filter_map(|node| Some((self.parent[node as usize]?, node)))
     }
 
     /// The child of `here` behind which a node is.
@@ -81,14 +112,14 @@ impl<'a> Known<'a> {
                 join(&mut held[message.to as usize], message.body);
             }
         }
-        Ok(held.swap_remove(self.tree.root() as usize))
+        Ok(held.swap_remove(self.root as usize))
     }
 
     /// Everyone gets what the root has, in so many blocks one after the other; how many blocks each has in the end.
     pub fn broadcast(&self, machine: &mut Machine, bytes: u64, blocks: u64) -> Result<Vec<u64>, Conflict> {
-        let period = if blocks > 1 { self.tree.period() } else { 1 };
+        let period = if blocks > 1 { self.period } else { 1 };
         let mut held = vec![0; self.told.len()];
-        held[self.tree.root() as usize] = blocks;
+        held[self.root as usize] = blocks;
         for round in 0..self.rounds + (blocks - 1) * period {
             let mut messages = Vec::new();
             for block in 0..blocks.min(round / period + 1) {
@@ -111,7 +142,7 @@ impl<'a> Known<'a> {
     /// Everyone gets its own of what the root has, which goes down in bundles.
     pub fn scatter<T: Clone>(&self, machine: &mut Machine, items: Vec<T>, item_bytes: u64) -> Result<Vec<T>, Conflict> {
         let mut held: Vec<Vec<(Node, T)>> = vec![Vec::new(); self.told.len()];
-        held[self.tree.root() as usize] = (0..).zip(items).collect();
+        held[self.root as usize] = (0..).zip(items).collect();
         for round in 0..self.rounds {
             let mut messages = Vec::new();
             for (from, to) in self.down(round) {

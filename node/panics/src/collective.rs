@@ -20,9 +20,6 @@ pub fn run() {
     match plan.phase(round) {
         Some(Phase::Up(tree) | Phase::Down(tree)) => {
             let _ = black_box((tree.parent(node), tree.told(node), tree.rounds(), tree.period()));
-            if let Ok(sends) = tree.sends_down(node, round, round) {
-                black_box(sends.count());
-            }
         }
         Some(Phase::Step(Step::Share(axis))) => {
             black_box((

@@ -85,35 +85,42 @@ fn products_take_their_diameter() {
     }
 }
 
-/// As few rounds as possible, but in rings of odd length, where one node is left out of every round.
+/// As few rounds as possible, but in rings and paths of odd length, where one node is left out of every round.
 #[test]
 fn with_one_port_lines_take_the_rounds_that_doubling_and_distance_allow() {
-    for (expression, rounds, bound) in [
-        ("complete(8)", 3, 3),
-        ("complete(16)", 4, 4),
-        ("complete(17)", 5, 5),
-        ("ghc(4,4)", 4, 4),
-        ("path(2)", 1, 1),
-        ("path(6)", 5, 5),
-        ("path(7)", 7, 6),
-        ("mesh(4,4)", 6, 6),
-        ("ring(4)", 2, 2),
-        ("ring(16)", 8, 8),
-        ("torus(6,4)", 5, 5),
-        ("rdn(ring(4),1)", 6, 6),
-        ("ring(5)", 4, 3),
-        ("ring(7)", 5, 4),
-        ("ring(9)", 6, 5),
-        ("ring(31)", 17, 16),
-    ] {
+    let products = [
+        ("ghc(4,4)", 4),
+        ("mesh(4,4)", 6),
+        ("torus(6,4)", 5),
+        ("rdn(ring(4),1)", 6),
+    ];
+    let mut cases = Vec::from(products.map(|(expression, rounds)| (expression.to_string(), rounds, rounds)));
+    for nodes in 4..=40 {
+        let (doublings, odd) = (u64::from(u64::ilog2(nodes - 1)) + 1, nodes % 2);
+        cases.push((format!("complete({nodes})"), doublings, doublings));
+        cases.push((format!("path({nodes})"), nodes - 1 + odd, nodes - 1));
+        cases.push((format!("ring({nodes})"), (nodes + 3 * odd) / 2, nodes.div_ceil(2)));
+    }
+    for (expression, rounds, bound) in cases {
         for operation in [Operation::AllReduce, Operation::Scan, Operation::AllGather] {
-            let found = report(expression, operation, Ports::One);
-            assert_eq!(
-                (found.rounds, found.bound),
-                (rounds, bound),
-                "{expression} {operation:?}"
-            );
+            let found = report(&expression, operation, Ports::One);
+            let figures = (found.rounds, found.bound);
+            assert_eq!(figures, (rounds, bound), "{expression} {operation:?}");
         }
+    }
+}
+
+/// An all-reduce tells everyone what the root has, and all that a reduction is to find out.
+#[test]
+fn with_one_port_no_part_of_an_all_reduce_is_slower() {
+    for expression in networks("one_port") {
+        let rounds = |operation| report(expression, operation, Ports::One).rounds;
+        let parts = [Operation::Broadcast, Operation::Reduce, Operation::Gather].map(rounds);
+        let (all, total) = (rounds(Operation::AllGather), rounds(Operation::AllReduce));
+        assert!(
+            parts.iter().all(|rounds| *rounds <= total.min(all)),
+            "{expression}: {parts:?}"
+        );
     }
 }
 

@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::error::CliError;
 use super::output::{Outcome, check_output, counted, print, print_json, say, stop_on_ctrl_c, write_file};
 use super::talk::parse_baud;
-use super::{RepositoryArg, no_boards, table, update};
+use super::{RepositoryArg, no_boards, update};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -100,33 +100,28 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
             let hands = Person { joins_all: args.yes };
             let mut patient = SerialPatient::open(port, args.baud, keys, hands, stop.clone())?;
             let board = kind_of(&mut patient).unwrap_or_default();
-            let image = args.image.as_deref().map(update::load).transpose()?;
-            let package = match (args.kit, image) {
-                (true, None) => Some(update::build(repository, &board)?),
-                (_, image) => image,
+            let package = match &args.image {
+                Some(path) => Some(update::load(path)?),
+                None if args.kit && !board.is_empty() => Some(update::build(repository, &board)?),
+                None => None,
             };
             let examination = examine(&mut patient, scope(args.kit, package.as_ref()));
             (examination, board, stop.load(std::sync::atomic::Ordering::Relaxed))
         }
         None => {
             let board = args.board.as_deref().unwrap_or(DEFAULT);
-            (
-                examine_emulated(board, args.kit, keys, args, repository)?,
-                board.to_string(),
-                false,
-            )
+            let examination = examine_emulated(board, args.kit, keys, args, repository)?;
+            (examination, board.to_string(), false)
         }
     };
     let faults = examination.faults().count();
-    let probe = ports::st_links().unwrap_or_default().into_iter();
+    let mut probes = ports::st_links().unwrap_or_default().into_iter();
+    let probe = probes.find(|found| Some(&found.path) == port.as_ref());
     let json = DoctorJson {
         hopwise: env!("CARGO_PKG_VERSION"),
         emulated: port.is_none(),
         board: &board,
-        probe: probe
-            .filter(|found| Some(&found.path) == port.as_ref())
-            .map(|found| found.probe)
-            .next(),
+        probe: probe.map(|found| found.probe),
         healthy: faults == 0,
         findings: &examination.findings,
         figures: &examination.figures,
@@ -182,41 +177,25 @@ fn compare(path: &Path, args: &DoctorArgs, repository: &RepositoryArg) -> Result
     let real: KitReport = serde_json::from_slice(&text).map_err(|error| CliError::file(path, error))?;
     let emulated = examine_emulated(&real.board, true, None, args, repository)?;
     let differ = differences(&real.figures, &emulated.figures);
-    let missing = emulated
-        .figures
-        .iter()
-        .filter(|figure| real.figures.iter().all(|real| real.what != figure.what));
-    let missing: Vec<&str> = missing.map(|figure| &*figure.what).collect();
+    let is_missing = |what: &&str| real.figures.iter().all(|figure| figure.what != *what);
+    let all = emulated.figures.iter().map(|figure| &*figure.what);
+    let missing: Vec<&str> = all.filter(is_missing).collect();
     if args.json {
         print_json(&serde_json::json!({ "board": real.board, "differences": differ, "not_measured": missing }))?;
     } else {
         print(|out| {
-            let shown = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
-            let row = |one: &hopwise_rig::doctor::Difference| {
-                vec![
-                    one.what.clone(),
-                    shown(Some(one.board)),
-                    shown(one.emulated),
-                    one.unit.clone(),
-                ]
-            };
-            writeln!(
-                out,
-                "{}",
-                table::lines("figure|board|emulated|", differ.iter().map(row))
-            )?;
+            for one in &differ {
+                let emulated = one.emulated.map_or("none".into(), |value| format!("{value:.2}"));
+                writeln!(out, "{}: {:.2}{}, emulated {emulated}", one.what, one.board, one.unit)?;
+            }
             missing
                 .iter()
                 .try_for_each(|what| writeln!(out, "not measured: {what}"))
         })?;
     }
     Ok(Outcome::of(differ.is_empty(), || {
-        let count = counted(differ.len() as u64, "figure");
-        format!(
-            "{count} of {} differ from those of an emulated {}",
-            real.figures.len(),
-            real.board
-        )
+        let (differ, all, board) = (differ.len(), real.figures.len(), &real.board);
+        format!("{differ} of {all} figures are not as those of an emulated {board}")
     }))
 }
 

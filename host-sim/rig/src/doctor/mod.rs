@@ -65,12 +65,7 @@ pub trait Patient {
 
 /// Examines a board. What it had for a configuration it has afterwards.
 pub fn examine(patient: &mut dyn Patient, scope: Scope<'_>) -> Examination {
-    let mut doctor = Doctor {
-        patient,
-        scope,
-        address: 0,
-        examination: Examination::default(),
-    };
+    let mut doctor = Doctor::new(patient, scope);
     doctor.examination.config = doctor.examine();
     doctor.count_faults();
     doctor.examination
@@ -78,10 +73,7 @@ pub fn examine(patient: &mut dyn Patient, scope: Scope<'_>) -> Examination {
 
 /// What kind of board it says it is.
 pub fn kind_of(patient: &mut dyn Patient) -> Option<String> {
-    let boards = patient.boards();
-    let dest = boards.entrances().first().copied()?;
-    let replies = boards.ask(&[BoardRequest::new(0, dest, Command::Status.query())]);
-    let status: Status = replies.into_iter().flatten().next()?.read()?;
+    let status = Doctor::new(patient, Scope::Short).status()?;
     Some(status.board.to_string())
 }
 
@@ -102,7 +94,16 @@ struct Doctor<'a> {
     examination: Examination,
 }
 
-impl Doctor<'_> {
+impl<'a> Doctor<'a> {
+    fn new(patient: &'a mut dyn Patient, scope: Scope<'a>) -> Self {
+        Doctor {
+            patient,
+            scope,
+            address: 0,
+            examination: Examination::default(),
+        }
+    }
+
     fn note(&mut self, what: &'static str, verdict: Verdict, text: String) {
         self.examination.findings.push(Finding { what, verdict, text });
     }
