@@ -79,12 +79,12 @@ impl Chip {
         };
         let Some(gpio) = self.gpio.get(pin.port) else { return };
         let is_driven = self.wired[uart] || self.ties.iter().any(|(_, to)| *to == pin);
-        let how = match () {
-            () if gpio.is_pulled_down(pin.number) => "is pulled down",
-            () if !is_driven && !gpio.is_pulled_up(pin.number) => {
-                "floats: it has neither a cable nor a pull-up, and reads noise"
-            }
-            () => return,
+        let how = if gpio.is_pulled_down(pin.number) {
+            "is pulled down"
+        } else if !is_driven && !gpio.is_pulled_up(pin.number) {
+            "floats: it has neither a cable nor a pull-up, and reads noise"
+        } else {
+            return;
         };
         let name = UART_NAMES[uart];
         self.violate(Rule::Pull, format!("{name} receives at {pin}, which {how}"));

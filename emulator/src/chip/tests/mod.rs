@@ -63,11 +63,9 @@ impl Script {
 
     fn of(model: Model, individual: Individual) -> Self {
         let memory = Memory::new(model.memory(), Arc::new(Image::from_bytes(vec![0; 64])));
-        Script {
-            chip: Chip::new(model.description(), wiring(model), individual),
-            memory,
-            now: 0,
-        }
+        let mut chip = Chip::new(model.description(), wiring(model), individual);
+        chip.wired.fill(true);
+        Script { chip, memory, now: 0 }
     }
 
     /// An F446 with USART2 at PA2 and PA3 and at a million baud, with CR1 and CR3.
