@@ -59,7 +59,7 @@ pub(super) struct DoctorArgs {
     #[arg(long, value_name = "FAULT", requires = "emulated")]
     fault: Vec<BoardFault>,
     /// The firmware of the emulated board [default: Hopwise's own]
-    #[arg(long, value_name = "FILE", requires = "emulated")]
+    #[arg(long, value_name = "FILE", requires = "emulated", conflicts_with = "kit")]
     elf: Option<PathBuf>,
     /// Write the report to a file
     #[arg(short, long, value_name = "FILE")]
@@ -162,7 +162,8 @@ fn examine_emulated(
         false => (Firmware::load(&repository.elf(args.elf.as_deref(), kind.name)?)?, None),
         true => {
             let [first, second, loader] = repository.both_slots(kind.name)?;
-            let package = update::pair(&first, &second)?;
+            let own = || update::pair(&first, &second);
+            let package = args.image.as_deref().map_or_else(own, update::load)?;
             (Firmware::load(&first)?.with_loader(&loader)?, Some(package))
         }
     };
@@ -235,7 +236,7 @@ impl Hands for Person {
     }
 
     fn unplug(&mut self) -> bool {
-        asked("press Enter, and within ten seconds unplug the USB cable of the board; s and Enter skip it")
+        asked("press Enter, and within a minute unplug the USB cable of the board; s and Enter skip it")
     }
 
     fn plug(&mut self) -> bool {

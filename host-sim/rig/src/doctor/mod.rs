@@ -241,7 +241,8 @@ impl<'a> Doctor<'a> {
         if matches!(self.scope, Scope::Kit(_)) && both_slots {
             self.examine_power(&config);
         }
-        if !self.patient.is_stopped() && self.examine_watchdog() {
+        // One that has not come back is no fault of its watchdog.
+        if !self.patient.is_stopped() && self.status().is_some() && self.examine_watchdog() {
             self.examine_stack();
         }
         Some(config)
