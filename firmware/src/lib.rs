@@ -18,7 +18,7 @@
 //!
 //! The node is `hopwise-runner`'s; this is the chip's part. A module uses only those below it:
 //!
-//! - [`platform`]: what the runner uses of the chip; [`programs`]: those that hang, and those that change the flash;
+//! - `verification`: signatures of images; [`platform`]: what the runner uses of the chip; [`programs`]: those that hang, and those that change the flash;
 //! - [`configuration`], [`images`]: what is kept in the flash; [`retained_ram`]: what survives a reset;
 //! - [`boards`]: what differs between boards, and between chips; [`uart`]: serial ports;
 //! - [`time`]: the board's own clock, and what time it is in the mesh;
@@ -38,6 +38,8 @@ mod retained_ram;
 mod stack;
 mod time;
 mod uart;
+#[cfg(feature = "signed")]
+mod verification;
 
 use embassy_executor::Spawner;
 use embassy_stm32::gpio::Input;

@@ -4,6 +4,8 @@ use embassy_stm32::gpio::Output;
 use embassy_time::{Instant, Timer};
 use hopwise_node::clock::{ClockTicks, MeshTime};
 use hopwise_node::link::Micros;
+#[cfg(feature = "signed")]
+use hopwise_node::signature::Job;
 use hopwise_node::wire::{StepSet, steps_above};
 use hopwise_runner::{Platform, Task, Upkeep};
 
@@ -14,6 +16,8 @@ use crate::programs::LifeSigns;
 use crate::retained_ram;
 use crate::stack::StackProbe;
 use crate::time::{self, now};
+#[cfg(feature = "signed")]
+use crate::verification;
 
 pub(crate) struct Chip;
 
@@ -48,6 +52,11 @@ impl Platform for Chip {
 
     fn publish(&self, time: &MeshTime) {
         time::publish(time);
+    }
+
+    #[cfg(feature = "signed")]
+    fn verify(&self, job: &Job) -> Option<bool> {
+        verification::verify(job)
     }
 
     fn note_task(&self, task: Task) {

@@ -18,6 +18,7 @@
 //! Besides the router there is [`endpoint`]: a single link that sends and answers requests, for a host or for a board without a config.
 //! [`key`] has the secrets of a mesh, with which links authenticate each other, and [`authority`] authorizes commands.
 //! [`store`] is what a board keeps in its flash, [`boot`] the choice between its two images, [`update`] how it gets the next one.
+//! [`signature`] is what lets only its owner choose that image.
 //! [`capacities`](mod@capacities) defines the sizes of a node, [`limits`] their defaults. Dependencies go one way: router and endpoint use
 //! link, link uses wire.
 //!
@@ -30,6 +31,7 @@
 //! - `cipher`: payloads are encrypted end to end. A node without it forwards them, and can neither read nor send any.
 //! - `clock`: all boards have a common time. A node without it has no time, and does not forward the time to others.
 //! - `update`: the router keeps blocks of a new image for the board. Code in [`update`] itself runs only if it is called.
+//! - `signed`: a board that has an owner takes only images that the owner has signed. A node without it takes any.
 //! - `defmt`: events can be logged by defmt. `large-tables`: faster CRCs, for hosts.
 //!
 //! No function panics on any input. There is no recursion, no heap, and every queue and loop is bounded.
@@ -38,7 +40,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 #![cfg_attr(
-    not(all(feature = "cipher", feature = "clock", feature = "update")),
+    not(all(feature = "cipher", feature = "clock", feature = "update", feature = "signed")),
     allow(
         dead_code,
         unreachable_code,
@@ -63,6 +65,7 @@ pub mod limits;
 pub mod link;
 pub mod router;
 mod service;
+pub mod signature;
 pub mod store;
 pub mod update;
 pub mod wire;

@@ -91,7 +91,7 @@ impl<P: Platform> About<P> {
             stack_free: Cell::new(0),
             board_config: start.config.unwrap_or([0xff; CONFIG_BYTES]),
             on_trial: Cell::new(start.on_trial),
-            next_image: NextImage::new(images),
+            next_image: NextImage::new(images, start.owner),
             name: board_config
                 .map(|board_config| board_config.name.clone())
                 .unwrap_or_default(),

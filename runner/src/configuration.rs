@@ -82,6 +82,7 @@ mod tests {
             let start = Start {
                 config,
                 keys,
+                owner: None,
                 is_damaged: false,
                 epoch: 1,
                 on_trial: false,

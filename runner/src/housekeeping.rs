@@ -96,6 +96,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                 since_call = 0;
             }
             let next_image = &self.about.next_image;
+            next_image.verify(|job| self.platform.verify(job));
             room = match (next_image.is_making_room(), room) {
                 (false, Room::Announced) => {
                     self.end_pause();
@@ -137,11 +138,25 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     fn carry_out(&self, deferred: Deferred, store: &mut Store<impl store::Flash>) -> Option<Restart> {
         let next_image = &self.about.next_image;
         match deferred {
-            Deferred::Switch(trial) => return Some(Restart::Image(trial)),
+            Deferred::Switch(trial) => {
+                #[cfg(feature = "signed")]
+                if let Some(floor) = next_image.floor_to_try()
+                    && store.write_floor(floor, true, self.about.epoch).is_err()
+                {
+                    log!(error, "the floor of the image could not be written, so it is not tried");
+                    return None;
+                }
+                return Some(Restart::Image(trial));
+            }
             Deferred::Restart => return Some(Restart::Commanded),
             Deferred::Fail(failure) => return Some(Restart::Failure(failure)),
             Deferred::KeepImage => {
-                if next_image.keep().is_err() {
+                // Before the image is kept: after a power failure in between, the previous one runs, and this one can be sent once more.
+                #[cfg(feature = "signed")]
+                let raised = next_image.raise_floor(|floor| store.write_floor(floor, false, self.about.epoch));
+                #[cfg(not(feature = "signed"))]
+                let raised: Result<(), store::FlashFailed> = Ok(());
+                if raised.and_then(|()| next_image.keep()).is_err() {
                     log!(error, "that the image is kept could not be written");
                 }
             }

@@ -96,7 +96,7 @@ pub(crate) fn without_mesh<P: Platform>(
             Some(state) => return encode(&state),
             None => CommandResult::Unknown,
         },
-        Command::BeginUpdate(plan) => about.next_image.begin(plan),
+        Command::BeginUpdate(plan, signature) => about.next_image.begin(plan, signature.as_ref()),
         Command::SwitchImage(hash) => match about.next_image.trial(hash) {
             Some(trial) => about.defer(Deferred::Switch(trial), now),
             None => CommandResult::NotThere,

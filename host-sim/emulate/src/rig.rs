@@ -135,7 +135,10 @@ pub(crate) fn wired(
     mesh: &Mesh,
     port: impl Fn(&Mesh, NodePort) -> Result<Port, CannotEmulate>,
 ) -> Result<Blueprint, CannotEmulate> {
-    let mut blueprint = Blueprint::default();
+    let mut blueprint = Blueprint {
+        owner: mesh.owner,
+        ..Blueprint::default()
+    };
     for node in mesh.nodes() {
         blueprint.configs.push(mesh.config(node)?);
         blueprint.keys.push(mesh.keys.map(|keys| keys.of_board(node)));

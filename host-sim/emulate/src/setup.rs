@@ -9,7 +9,8 @@ pub(crate) use hopwise_emulator::hash::mix as scatter;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::Time;
 use hopwise_emulator::world::{BadWire, Board, BoardOptions, Port, World};
-use hopwise_node::store::{KEYED_BYTES, Keys, committed};
+use hopwise_node::signature::OwnerKey;
+use hopwise_node::store::{Keys, OWNED_BYTES, committed};
 use hopwise_node::wire::{BadConfig, BoardConfig, CONFIG_BYTES};
 
 /// Boards that one process emulates at most.
@@ -64,12 +65,24 @@ pub fn configuration_slots(image: &Image) -> Option<u32> {
 /// Gives a board its configuration, as a probe would: what it had before is gone. Another firmware than Hopwise's has no place for
 /// one.
 pub fn configure(board: &mut Board, image: &Image, config: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) {
+    configure_owned(board, image, config, keys, None, epoch);
+}
+
+/// The same for a board that may have an owner.
+pub fn configure_owned(
+    board: &mut Board,
+    image: &Image,
+    config: &[u8; CONFIG_BYTES],
+    keys: Option<Keys>,
+    owner: Option<OwnerKey>,
+    epoch: u32,
+) {
     let (Some(slots), Some(bytes)) = (configuration_slots(image), image.address_of("_slot_bytes")) else {
         return;
     };
     for (at, bytes) in [
-        (slots, &committed(config, keys, epoch)[..]),
-        (slots.wrapping_add(bytes), &[0xff; KEYED_BYTES]),
+        (slots, &committed(config, keys, owner, epoch)[..]),
+        (slots.wrapping_add(bytes), &[0xff; OWNED_BYTES]),
     ] {
         // The linker has seen to it that the slots are in the flash.
         let _ = board.write_flash(at, bytes);
@@ -101,6 +114,7 @@ pub struct Blueprint {
     pub configs: Vec<[u8; CONFIG_BYTES]>,
     /// The keys of the boards; the mesh has none unless said.
     pub keys: Vec<Option<Keys>>,
+    pub owner: Option<OwnerKey>,
     /// When each board is powered; those that are not said, at once.
     pub starts: Vec<Time>,
     pub wires: Vec<(Port, Port)>,
@@ -120,7 +134,7 @@ pub fn assemble(blueprint: &Blueprint, image: &Arc<Image>, differences: Differen
         let mut board = Board::new(image, options);
         let keys = blueprint.keys.get(node).copied().flatten();
         let random = scatter(differences.seed ^ node as u64) as u32;
-        configure(&mut board, image, config, keys, random);
+        configure_owned(&mut board, image, config, keys, blueprint.owner, random);
         world.add(board);
     }
     for (a, b) in &blueprint.wires {

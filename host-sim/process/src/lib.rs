@@ -61,7 +61,7 @@ impl Settings {
         // No two starts have the same number: a board counts its own, and a process has nothing that lasts.
         let epoch = u32::from_le_bytes([random[12], random[13], random[14], random[15]]) >> 1 | 1;
         Ok(Settings {
-            flash: committed(config, keys, epoch).to_vec(),
+            flash: committed(config, keys, None, epoch).to_vec(),
             unique_id,
             links: vec![None; LINKS],
             host: None,

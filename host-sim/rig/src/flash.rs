@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hopwise_core::named;
 use hopwise_files::create_private;
+use hopwise_node::signature::OwnerKey;
 use hopwise_node::store::{COMMITTED_BYTES, Keys, committed, count_from, last_epoch_in};
 use hopwise_node::wire::{BadConfig, CONFIG_BYTES};
 
@@ -186,11 +187,11 @@ pub enum ConfigNotWritten {
 }
 
 /// What goes into the flash: a config in the first slot, and nothing in the second.
-fn slots(config: &[u8; CONFIG_BYTES], keys: Option<Keys>, slot_bytes: usize) -> Vec<u8> {
+fn slots(config: &[u8; CONFIG_BYTES], keys: Option<Keys>, owner: Option<OwnerKey>, slot_bytes: usize) -> Vec<u8> {
     // A board counts its starts from here. Seconds run faster than boards are started, so no number comes twice.
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut bytes = vec![0xff; slot_bytes + COMMITTED_BYTES];
-    let committed = committed(config, keys, since_1970.as_secs() as u32);
+    let committed = committed(config, keys, owner, since_1970.as_secs() as u32);
     bytes[..committed.len()].copy_from_slice(&committed);
     bytes
 }
@@ -199,7 +200,7 @@ pub fn write_configs(mesh: &Mesh, jobs: &[FlashJob]) -> Result<(), ConfigNotWrit
     for job in jobs {
         let config = mesh.config(job.node).map_err(ConfigNotWritten::Config)?;
         let keys = mesh.keys.map(|keys| keys.of_board(job.node));
-        let bytes = slots(&config, keys, mesh.kind_of(job.node).slot_bytes as usize);
+        let bytes = slots(&config, keys, mesh.owner, mesh.kind_of(job.node).slot_bytes as usize);
         // Nobody else may read it: there may be keys in it.
         let written = create_private(&job.config).and_then(|mut file| file.write_all(&bytes));
         written.map_err(|error| ConfigNotWritten::Write {

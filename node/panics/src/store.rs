@@ -3,6 +3,7 @@
 use core::hint::black_box;
 
 use crate::outside;
+use hopwise_node::signature::Owner;
 use hopwise_node::store::{Flash, FlashFailed, Slot, Store, committed};
 use hopwise_node::wire::CONFIG_BYTES;
 
@@ -29,13 +30,19 @@ impl Flash for AnyFlash {
     }
 }
 
+/// Of a board that has one.
+pub fn owner() -> Option<Owner> {
+    Store::new(AnyFlash).start(black_box(0)).owner
+}
+
 pub fn run() {
     let mut store = Store::new(AnyFlash);
     while black_box(true) {
         let config = black_box([0; CONFIG_BYTES]);
-        black_box(committed(&config, black_box(None), black_box(0)));
+        black_box(committed(&config, black_box(None), black_box(None), black_box(0)));
         black_box(store.start(black_box(0)));
         let _ = black_box(store.write_config(&config, black_box(true), black_box(0)));
+        let _ = black_box(store.write_floor(black_box(1), black_box(true), black_box(0)));
         let _ = black_box(store.keep());
         let _ = black_box(store.go_back(black_box(0)));
         black_box(store.config());

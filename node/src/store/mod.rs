@@ -9,7 +9,9 @@
 //! | 192..224 | the commit record, written after the config: `SEAL`, the slot's sequence number, the epoch of writing, 1 if on trial or else 0, zeros, and the CRC-32C of all before |
 //! | 224..256 | the confirmation: not `0xff` if a config that was on trial is kept |
 //! | 256..288 | the [keys](Keys), if byte 13 of the commit record, 0 without them, is 1, or 2 if payloads are encrypted; its CRC covers them too |
+//! | 288..320 | the public key of the [owner](Owner), if byte 14 of the commit record is 1; bytes 16..20 are then the floor, and 20..24 the CRC-32C of the key |
 //! | then | a boot record for each boot: its epoch, the complement of the epoch, zeros |
+//! | among them | a record for each floor: epoch and complement, `FLOR`, or `NEXT` for that of an image to be tried, the floor and its complement, zeros |
 //!
 //! Power may fail at any moment. A slot is valid only with its commit record, so a partly written or partly erased config
 //! is ignored; of two valid slots the one with the later number is used. A boot is recorded before the board sends anything, so a torn
@@ -20,13 +22,19 @@ mod slot;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use slot::{COMMITTED_BYTES, KEYED_BYTES, Keys, RECORD, Slot, committed, count_from, last_epoch_in, next_epoch};
-use slot::{CommitRecord, KEYS, Look, VERDICT, mark};
+pub use slot::{
+    COMMITTED_BYTES, KEYED_BYTES, Keys, OWNED_BYTES, RECORD, Slot, committed, count_from, last_epoch_in, next_epoch,
+};
+use slot::{CommitRecord, KEYS, Look, OWNER, VERDICT, mark};
 
+use crate::signature::Owner;
 use crate::wire::CONFIG_BYTES;
 
 /// Number of boots within which a config on trial must be confirmed.
 const TRIAL_STARTS: usize = 3;
+
+/// Maximum number of records of floors that follow the record of a boot: one in force, and one of an image to be tried.
+const FLOORS_PER_BOOT: usize = 2;
 
 /// Two slots of flash. What is written must have been erased before.
 pub trait Flash {
@@ -54,6 +62,8 @@ pub struct Start {
     pub config: Option<[u8; CONFIG_BYTES]>,
     /// The keys. They survive a change of the config: only flashing from outside changes them.
     pub keys: Option<Keys>,
+    /// The owner, which survives too.
+    pub owner: Option<Owner>,
     /// Whether the slots hold data, but no valid config.
     pub is_damaged: bool,
     /// The epoch of this boot.
@@ -87,6 +97,7 @@ impl<F: Flash> Store<F> {
             return Start {
                 config: None,
                 keys: None,
+                owner: None,
                 is_damaged: looks.iter().any(|look| !look.is_blank),
                 epoch,
                 on_trial: false,
@@ -96,13 +107,14 @@ impl<F: Flash> Store<F> {
         let config = self.config_of(slot);
         let on_trial = look.is_on_trial();
         let keys = look.commit.and_then(|commit| commit.keys);
-        let is_marked = match look.free_mark {
+        let is_marked = match self.free_mark(&look) {
             Some(at) => self.flash.write(slot, at, &mark(epoch)).is_ok(),
             // The slot is full of boot records: the other one starts empty.
             None => self.write(slot.other(), &config, keys, on_trial, epoch).is_ok(),
         };
         Start {
             keys,
+            owner: look.owner,
             config: Some(config).filter(|config| *config != [0xff; CONFIG_BYTES]),
             is_damaged: false,
             epoch,
@@ -138,11 +150,15 @@ impl<F: Flash> Store<F> {
             epoch,
             on_trial,
             keys,
+            owner: current(&looks).and_then(|(_, look)| look.owner).map(Owner::committed),
         };
         self.flash.erase(slot)?;
         self.flash.write(slot, 0, config)?;
         if let Some(keys) = keys {
             self.flash.write(slot, KEYS, &keys.write())?;
+        }
+        if let Some(owner) = commit.owner {
+            self.flash.write(slot, OWNER, owner.key_bytes())?;
         }
         self.flash.write(slot, CONFIG_BYTES, &commit.write(config))?;
         match Look::at(&self.flash, slot).commit {
@@ -171,6 +187,35 @@ impl<F: Flash> Store<F> {
             self.flash.write(other, at, &mark(epoch))?;
         }
         self.flash.erase(slot)
+    }
+
+    /// The place of the next boot record. If the board has an owner, there is room for floors behind it until the next boot.
+    fn free_mark(&self, look: &Look) -> Option<usize> {
+        let room = if look.owner.is_some() {
+            FLOORS_PER_BOOT * RECORD
+        } else {
+            0
+        };
+        look.free_mark.filter(|at| at + room < self.flash.slot_bytes())
+    }
+
+    /// Records a floor for good: that in force, or that of the image that is tried next. Not while a config is on trial: if it is given up, the
+    /// board reverts to a slot that does not know the floor.
+    #[cfg(feature = "signed")]
+    pub fn write_floor(&mut self, floor: u32, is_next: bool, epoch: u32) -> Result<(), FlashFailed> {
+        let (slot, look) = current(&self.look())
+            .filter(|(_, look)| !look.is_on_trial())
+            .ok_or(FlashFailed)?;
+        let mut record = mark(epoch);
+        Owner::mark(&mut record, floor, is_next);
+        self.flash.write(slot, look.free_mark.ok_or(FlashFailed)?, &record)?;
+        let found = Look::at(&self.flash, slot).owner.ok_or(FlashFailed)?;
+        let is_written = if is_next {
+            found.next_floor == floor
+        } else {
+            found.floor >= floor
+        };
+        is_written.then_some(()).ok_or(FlashFailed)
     }
 
     /// The bytes of the current config, or `0xff`.

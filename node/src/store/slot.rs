@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Flash, later};
 use crate::key::{KEY_BYTES, Key, Secret};
+use crate::signature::{Owner, OwnerKey};
 use crate::wire::{CONFIG_BYTES, crc32c};
 
 /// The unit of writing: a multiple of the program unit of any supported flash.
@@ -17,6 +18,9 @@ pub(super) const KEYS: usize = AFTER_VERDICT;
 const AFTER_VERDICT: usize = VERDICT + RECORD;
 /// The size of a config, its commit record, the confirmation and the keys.
 pub const KEYED_BYTES: usize = AFTER_VERDICT + RECORD;
+pub(super) const OWNER: usize = KEYED_BYTES;
+/// The size of all that and the owner's public key.
+pub const OWNED_BYTES: usize = OWNER + RECORD;
 
 const MAGIC: [u8; 4] = *b"SEAL";
 /// The offset of a commit record's CRC.
@@ -62,6 +66,7 @@ pub(super) struct CommitRecord {
     pub(super) on_trial: bool,
     /// The config goes with keys.
     pub(super) keys: Option<Keys>,
+    pub(super) owner: Option<Owner>,
 }
 
 impl CommitRecord {
@@ -76,12 +81,20 @@ impl CommitRecord {
             Some(_) => KEYS_FOR_LINKS,
         };
         put(&mut record, 12, &[u8::from(self.on_trial), keys]);
+        if let Some(owner) = &self.owner {
+            owner.commit(&mut record);
+        }
         let crc = crc_of(config, &record, self.keys);
         put(&mut record, CRC_AT, &crc);
         record
     }
 
-    fn read(config: &[u8; CONFIG_BYTES], record: &[u8; RECORD], keys: &[u8; RECORD]) -> Option<Self> {
+    fn read(
+        config: &[u8; CONFIG_BYTES],
+        record: &[u8; RECORD],
+        keys: &[u8; RECORD],
+        owner: &[u8; RECORD],
+    ) -> Option<Self> {
         let encrypts = match *record.get(13)? {
             KEYS_FOR_LINKS => Some(false),
             KEYS_FOR_PAYLOADS => Some(true),
@@ -94,6 +107,7 @@ impl CommitRecord {
             sequence: number(record, 4),
             epoch: number(record, 8),
             on_trial: record.get(12) != Some(&0),
+            owner: Owner::read(record, owner),
         })
     }
 }
@@ -144,22 +158,31 @@ fn number(record: &[u8; RECORD], at: usize) -> u32 {
     u32::from_le_bytes(bytes.unwrap_or_default())
 }
 
-/// The bytes of a slot with a config, and keys if there are any, for flashing from outside; the other slot must be erased.
-pub fn committed(config: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) -> Vec<u8, KEYED_BYTES> {
+/// The bytes of a slot with a config, and keys and owner if there are any, for flashing from outside; the other slot must be erased.
+pub fn committed(
+    config: &[u8; CONFIG_BYTES],
+    keys: Option<Keys>,
+    owner: Option<OwnerKey>,
+    epoch: u32,
+) -> Vec<u8, OWNED_BYTES> {
     let commit = CommitRecord {
         sequence: 1,
         epoch,
         on_trial: false,
         keys,
+        owner: owner.map(Owner::new),
     };
     let mut bytes = Vec::new();
     // Cannot fail: there is room for all of it.
     let _ = bytes.extend_from_slice(config);
     let _ = bytes.extend_from_slice(&commit.write(config));
-    if let Some(keys) = keys {
+    if keys.is_some() || owner.is_some() {
         // Nothing is on trial.
         let _ = bytes.extend_from_slice(&[0xff; RECORD]);
-        let _ = bytes.extend_from_slice(&keys.write());
+        let _ = bytes.extend_from_slice(&keys.map_or([0xff; RECORD], |keys| keys.write()));
+    }
+    if let Some(owner) = commit.owner {
+        let _ = bytes.extend_from_slice(owner.key_bytes());
     }
     bytes
 }
@@ -168,8 +191,9 @@ pub fn committed(config: &[u8; CONFIG_BYTES], keys: Option<Keys>, epoch: u32) ->
 pub fn count_from(slot: &mut [u8], epoch: u32) -> Option<()> {
     let (config, rest) = slot.split_first_chunk_mut::<CONFIG_BYTES>()?;
     let (record, rest) = rest.split_first_chunk_mut::<RECORD>()?;
-    let keys = rest.get(RECORD..)?.first_chunk::<RECORD>()?;
-    let mut commit = CommitRecord::read(config, record, keys)?;
+    let (_, rest) = rest.split_first_chunk::<RECORD>()?;
+    let (keys, rest) = rest.split_first_chunk::<RECORD>()?;
+    let mut commit = CommitRecord::read(config, record, keys, rest.first_chunk()?)?;
     commit.epoch = later(commit.epoch, epoch);
     *record = commit.write(config);
     Some(())
@@ -202,6 +226,8 @@ pub const fn next_epoch(last: u32) -> u32 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub(super) commit: Option<CommitRecord>,
+    /// That of the commit record, with the floors recorded since.
+    pub(super) owner: Option<Owner>,
     pub(super) is_blank: bool,
     is_kept: bool,
     /// Number of boots with it.
@@ -223,13 +249,15 @@ impl Look {
         };
         let is_blank = |record: &[u8]| record.iter().all(|byte| *byte == 0xff);
         let append_crc = record(CONFIG_BYTES);
-        let commit = CommitRecord::read(&config, &append_crc, &record(AFTER_VERDICT));
+        let commit = CommitRecord::read(&config, &append_crc, &record(KEYS), &record(OWNER));
         let marks = match commit {
+            Some(CommitRecord { owner: Some(_), .. }) => OWNED_BYTES,
             Some(CommitRecord { keys: Some(_), .. }) => KEYED_BYTES,
             _ => AFTER_VERDICT,
         };
         let mut look = Look {
             commit,
+            owner: commit.and_then(|commit| commit.owner),
             is_blank: is_blank(&config) && is_blank(&append_crc),
             is_kept: !is_blank(&record(VERDICT)),
             starts: 0,
@@ -247,7 +275,8 @@ impl Look {
                 continue;
             }
             look.free_mark = None;
-            look.starts += 1;
+            let is_floor = look.owner.as_mut().is_some_and(|owner| owner.look(&mark));
+            look.starts += usize::from(!is_floor);
             let epoch = number(&mark, 0);
             if number(&mark, 4) == !epoch {
                 look.last_epoch = Some(epoch);

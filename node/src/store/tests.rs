@@ -110,6 +110,8 @@ enum Deed {
     Write(u8, bool),
     Keep,
     GoBack,
+    #[cfg(feature = "signed")]
+    Floor(u32, bool),
 }
 
 /// Boots the board and performs an action. Returns the boot state if the power lasted long enough.
@@ -125,6 +127,8 @@ fn live(chip: &mut Chip, deed: Deed) -> Option<Start> {
         Deed::Write(mark, on_trial) => store.write_config(&config(mark), on_trial, start.epoch),
         Deed::Keep => store.keep(),
         Deed::GoBack => store.go_back(start.epoch),
+        #[cfg(feature = "signed")]
+        Deed::Floor(floor, is_next) => store.write_floor(floor, is_next, start.epoch),
     };
     Some(start)
 }
@@ -180,7 +184,7 @@ fn no_two_starts_have_the_same_number() {
 #[test]
 fn what_was_sealed_outside_is_taken() {
     let mut chip = Chip::new();
-    chip.slots[0][..COMMITTED_BYTES].copy_from_slice(&committed(&config(5), None, 1_000));
+    chip.slots[0][..COMMITTED_BYTES].copy_from_slice(&committed(&config(5), None, None, 1_000));
     let found = start(&mut chip);
     assert_eq!((found.config, found.epoch), (Some(config(5)), 1_001));
     assert_eq!(start(&mut chip).epoch, 1_002);
@@ -196,7 +200,7 @@ fn keys_stay_with_a_board_whatever_config_it_gets() {
             mesh: Secret::new(key, encrypts),
             management: Key::new(management),
         });
-        let bytes = committed(&config(5), keys, 1_000);
+        let bytes = committed(&config(5), keys, None, 1_000);
         assert_eq!(
             (bytes[205], &bytes[256..272], &bytes[272..]),
             (kind, &mesh[..], &management[..])
@@ -281,7 +285,7 @@ fn power_may_fail_at_any_moment() {
     let mut cuts = 0;
     for story in stories {
         let mut chip = Chip::new();
-        chip.slots[0][..COMMITTED_BYTES].copy_from_slice(&committed(&config(1), None, 500));
+        chip.slots[0][..COMMITTED_BYTES].copy_from_slice(&committed(&config(1), None, None, 500));
         for &deed in story {
             let mut whole = chip.clone();
             let begun = live(&mut whole, deed).expect("power");
@@ -344,7 +348,7 @@ proptest::proptest! {
         let mut chip = Chip::new();
         chip.slots = seeds;
         if sealed_one {
-            chip.slots[1][..COMMITTED_BYTES].copy_from_slice(&committed(&config(4), None, epoch));
+            chip.slots[1][..COMMITTED_BYTES].copy_from_slice(&committed(&config(4), None, None, epoch));
         }
         let found = start_as_is(&mut chip);
         proptest::prop_assert_eq!(found.config, sealed_one.then(|| config(4)));
@@ -360,4 +364,138 @@ fn start_as_is(chip: &mut Chip) -> Start {
     let start = Store::new(&mut *chip).start(77);
     chip.power.left = u64::MAX;
     start
+}
+
+#[cfg(feature = "signed")]
+mod owners {
+    use super::*;
+    use crate::signature::OwnerKey;
+    const OWNER: OwnerKey = OwnerKey([7; 32]);
+
+    /// A board that somebody owns, with a config and perhaps keys, as flashed from outside.
+    fn owned(keys: Option<Keys>) -> Chip {
+        let mut chip = Chip::new();
+        let bytes = committed(&config(1), keys, Some(OWNER), 1_000);
+        chip.slots[0][..OWNED_BYTES].copy_from_slice(&bytes);
+        chip
+    }
+
+    /// Its owner's key and the floor in force; the floor of an image on trial.
+    fn floors(chip: &mut Chip) -> (OwnerKey, u32, u32) {
+        let owner = start(chip).owner.expect("an owner");
+        (owner.key, owner.floor, owner.next_floor)
+    }
+
+    /// Nothing but flashing from outside changes the owner, and a floor never falls.
+    #[test]
+    fn owner_and_floor_stay_with_a_board_whatever_config_it_gets() {
+        let keys = Keys {
+            mesh: Secret::new(Key::new([1; 16]), true),
+            management: Key::new([2; 16]),
+        };
+        for keys in [None, Some(keys)] {
+            let mut chip = owned(keys);
+            assert_eq!(floors(&mut chip), (OWNER, 0, 0));
+            live(&mut chip, Deed::Floor(5, false));
+            live(&mut chip, Deed::Floor(3, false));
+            assert_eq!(floors(&mut chip), (OWNER, 5, 0));
+            // That of an image on trial is for the next boot only.
+            live(&mut chip, Deed::Floor(9, true));
+            assert_eq!(floors(&mut chip), (OWNER, 5, 9));
+            assert_eq!(floors(&mut chip), (OWNER, 5, 0));
+            for deed in [
+                Deed::Write(2, false),
+                Deed::Write(0xff, false),
+                Deed::Write(3, true),
+                Deed::GoBack,
+                Deed::Write(4, true),
+                Deed::Keep,
+            ] {
+                live(&mut chip, deed);
+                let found = start(&mut chip);
+                assert_eq!(
+                    (found.owner.map(|owner| owner.key), found.keys),
+                    (Some(OWNER), keys),
+                    "{deed:?}"
+                );
+            }
+            // More boots than both slots have room for, each with floors.
+            for floor in 8..100 {
+                live(&mut chip, Deed::Floor(floor, false));
+                live(&mut chip, Deed::Floor(200 + floor, true));
+                assert_eq!(floors(&mut chip), (OWNER, floor, 200 + floor));
+            }
+            assert_eq!(start(&mut chip).keys, keys);
+        }
+    }
+
+    #[test]
+    fn a_floor_whose_write_is_torn_is_the_old_one_or_the_new_one() {
+        let deeds = [
+            Deed::Floor(5, false),
+            Deed::Floor(6, true),
+            Deed::Floor(6, false),
+            Deed::Write(2, true),
+            Deed::GoBack,
+            Deed::Floor(7, false),
+            Deed::Write(3, false),
+            Deed::Floor(6, false),
+            Deed::Write(4, true),
+            // A config on trial is given up, and what it knows with it.
+            Deed::Floor(8, false),
+        ];
+        // From boards that have started so often that slots get full at every deed.
+        for boots in 0..30 {
+            let mut chip = owned(None);
+            (0..boots).for_each(|_| assert_eq!(floors(&mut chip), (OWNER, 0, 0)));
+            let mut before = 0;
+            for deed in deeds {
+                for power in 0.. {
+                    let mut cut = chip.clone();
+                    cut.power = Power {
+                        left: power,
+                        random: 77 + power,
+                    };
+                    live(&mut cut, deed);
+                    let is_over = cut.power.left > 0;
+                    cut.power = Power::FULL;
+                    let (key, floor, _) = floors(&mut cut);
+                    let after = match deed {
+                        Deed::Floor(floor @ ..8, false) => before.max(floor),
+                        _ => before,
+                    };
+                    assert!(
+                        key == OWNER && (floor == before || floor == after),
+                        "{boots}, {deed:?}, {power}: {floor}"
+                    );
+                    if is_over {
+                        assert_eq!(floor, after, "{boots}, {deed:?}");
+                        break;
+                    }
+                }
+                live(&mut chip, deed);
+                before = start(&mut chip).owner.expect("an owner").floor;
+            }
+            assert_eq!(before, 7);
+        }
+    }
+
+    /// An image from before there were owners does not know the key behind the config, and finds its config and keys all the same.
+    #[test]
+    fn what_is_known_of_an_owner_is_in_fields_that_were_zero() {
+        let (with, without) = (
+            committed(&config(1), None, Some(OWNER), 5),
+            committed(&config(1), None, None, 5),
+        );
+        let differing: Vec<usize> = (0..without.len()).filter(|at| with[*at] != without[*at]).collect();
+        assert!(
+            differing.iter().all(|at| (206..COMMITTED_BYTES).contains(at)),
+            "{differing:?}"
+        );
+        for bit in (CONFIG_BYTES * 8..COMMITTED_BYTES * 8).chain(KEYED_BYTES * 8..OWNED_BYTES * 8) {
+            let mut chip = owned(None);
+            chip.slots[0][bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(start(&mut chip).owner, None, "bit {bit}");
+        }
+    }
 }

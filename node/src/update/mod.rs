@@ -1,5 +1,8 @@
 //! The update of a board's image: announced by an [`UpdatePlan`], in [`Block`]s of any order, into the slot that is not running.
 //!
+//! A board with an owner takes an announcement only if the owner has [signed](crate::signature) it. All that follows is for the announced image:
+//! blocks make up one with its checksum, and the boot loader tries only one with its SHA-256.
+//!
 //! The order of flash operations ensures that a board boots whenever the power fails:
 //!
 //! 1. The boot log confirms the running image before anything else is touched. So the boot loader ignores the other slot, whatever
@@ -18,6 +21,7 @@ mod repair;
 mod tests;
 
 use crate::boot::{Log, RECORD, Trial, record};
+use crate::signature::{Gate, Job, Owner, Signature};
 use crate::store::{FlashFailed, Slot};
 use crate::wire::{
     BLOCK, Block, CommandResult, MAX_BLOCKS, NAMED_BLOCKS, UpdatePhase, UpdatePlan, UpdateState, crc32c,
@@ -76,6 +80,8 @@ pub struct Update {
     log: Log,
     on_trial: bool,
     stage: Stage,
+    /// What announcements must pass first.
+    gate: Gate,
     plan: Option<UpdatePlan>,
     /// The missing blocks, one bit each.
     missing: [u32; MAX_BLOCKS / 32],
@@ -107,7 +113,7 @@ enum Stage {
 impl Update {
     /// No update so far. The log is read here: it may have thousands of records, too many to read once neighbors
     /// wait for this board.
-    pub fn new(flash: &impl Flash) -> Self {
+    pub fn new(flash: &impl Flash, owner: Option<Owner>) -> Self {
         // A partly erased log may still name an image that is not there.
         let has_other = flash.read(0) != [0xff; RECORD];
         let log = log(flash);
@@ -115,6 +121,7 @@ impl Update {
             log,
             on_trial: has_other && log.kept == Some(flash.own_slot().other()),
             stage: Stage::Idle,
+            gate: Gate::new(owner),
             plan: None,
             missing: [0; MAX_BLOCKS / 32],
             head: [0xff; RECORD],
@@ -168,8 +175,9 @@ impl Update {
         Ok(())
     }
 
-    /// Starts an update. [`step`](Self::step) erases the slot for it.
-    pub fn begin(&mut self, plan: UpdatePlan, flash: &impl Flash) -> CommandResult {
+    /// Starts an update. [`step`](Self::step) erases the slot for it. A board with an owner first has the signature verified: it says
+    /// [`Busy`](CommandResult::Busy) until that is [done](Self::finish_job), and the update in progress goes on meanwhile.
+    pub fn begin(&mut self, plan: UpdatePlan, signature: Option<&Signature>, flash: &impl Flash) -> CommandResult {
         let length = plan.length as usize;
         if plan.board != UpdatePlan::board_named(flash.board()) {
             return CommandResult::OtherBoard;
@@ -189,15 +197,46 @@ impl Update {
         if self.on_trial {
             return CommandResult::OnTrial;
         }
-        if self.plan == Some(plan) && self.stage != Stage::Damaged {
+        if self.has(&plan) && self.gate.has_admitted(signature) {
             return CommandResult::Done;
+        }
+        if let Err(refusal) = self.gate.admit(&plan, signature) {
+            return refusal;
+        }
+        self.start(plan);
+        CommandResult::Done
+    }
+
+    /// The announcement whose signature is to be verified, if there is one.
+    pub fn job(&self) -> Option<&Job> {
+        self.gate.job()
+    }
+
+    /// Takes the verdict about the [job](Self::job).
+    pub fn finish_job(&mut self, is_valid: bool) {
+        if let Some(plan) = self.gate.finish(is_valid) {
+            self.start(plan);
+        }
+    }
+
+    /// The floors to record, and the note that one is.
+    pub fn gate(&mut self) -> &mut Gate {
+        &mut self.gate
+    }
+
+    fn has(&self, plan: &UpdatePlan) -> bool {
+        self.plan == Some(*plan) && self.stage != Stage::Damaged
+    }
+
+    fn start(&mut self, plan: UpdatePlan) {
+        if self.has(&plan) {
+            return;
         }
         self.plan = Some(plan);
         self.stage = Stage::Protecting;
         self.written = 0;
         self.missing = [0; MAX_BLOCKS / 32];
         (0..plan.blocks()).for_each(|block| self.mark(block, true));
-        CommandResult::Done
     }
 
     /// Whether [`step`](Self::step) has something to do.

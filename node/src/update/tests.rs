@@ -105,8 +105,8 @@ impl Chip {
     fn update(&mut self, version: u8, keeps: bool) -> u8 {
         let plan = plan(self.running.other(), version);
         let image = image(plan.slot, version);
-        let mut update = Update::new(self);
-        assert_eq!(update.begin(plan, self), CommandResult::Done);
+        let mut update = Update::new(self, None);
+        assert_eq!(update.begin(plan, None, self), CommandResult::Done);
         // An upper bound of the steps.
         (0..10).for_each(|_| update.step(self));
         let blocks = plan.blocks();
@@ -118,7 +118,7 @@ impl Chip {
             None => 0,
             Some(trial) => {
                 let runs = self.boot(Some(trial));
-                let mut update = Update::new(self);
+                let mut update = Update::new(self, None);
                 assert!(update.is_on_trial());
                 if keeps {
                     let _ = update.keep(self);
@@ -189,7 +189,7 @@ fn an_image_on_trial_is_kept_or_left() {
         assert_eq!(chip.update(version, false), version);
         assert_eq!(chip.boot(None), version - 1, "nobody has kept it");
         assert_eq!(chip.update(version, true), version);
-        assert!(!Update::new(&chip).is_on_trial());
+        assert!(!Update::new(&chip, None).is_on_trial());
         assert_eq!(chip.boot(None), version);
     }
 }
@@ -202,7 +202,7 @@ fn a_log_begins_anew_only_when_it_is_full() {
         chip.running = chip.running.other();
         // An existing confirmation is not written again.
         for _ in 0..2 {
-            assert_eq!(Update::new(&chip).keep(&mut chip), Ok(()));
+            assert_eq!(Update::new(&chip, None).keep(&mut chip), Ok(()));
             let kept = Some(chip.running);
             assert_eq!(log(&chip), Log { kept, used });
         }
@@ -213,7 +213,7 @@ fn a_log_begins_anew_only_when_it_is_full() {
 fn what_a_board_cannot_run_is_refused() {
     let chip = Chip::new();
     let good = plan(Slot::Second, 2);
-    let begin = |plan: UpdatePlan| Update::new(&chip).begin(plan, &chip);
+    let begin = |plan: UpdatePlan| Update::new(&chip, None).begin(plan, None, &chip);
     assert_eq!(begin(good), CommandResult::Done);
     let board = UpdatePlan::board_named("other");
     assert_eq!(begin(UpdatePlan { board, ..good }), CommandResult::OtherBoard);
@@ -224,14 +224,17 @@ fn what_a_board_cannot_run_is_refused() {
     let mut on_trial = chip.clone();
     on_trial.update(2, false);
     assert_eq!(
-        Update::new(&on_trial).begin(plan(Slot::First, 3), &on_trial),
+        Update::new(&on_trial, None).begin(plan(Slot::First, 3), None, &on_trial),
         CommandResult::OnTrial
     );
     let without = Chip {
         has_loader: false,
         ..chip
     };
-    assert_eq!(Update::new(&without).begin(good, &without), CommandResult::NoLoader);
+    assert_eq!(
+        Update::new(&without, None).begin(good, None, &without),
+        CommandResult::NoLoader
+    );
 }
 
 /// A host that is told that an image is kept relies on it.
@@ -239,7 +242,7 @@ fn what_a_board_cannot_run_is_refused() {
 fn an_image_is_not_kept_if_its_record_cannot_be_read() {
     let mut chip = Chip::new();
     chip.update(2, false);
-    let mut update = Update::new(&chip);
+    let mut update = Update::new(&chip, None);
     chip.loses_records = true;
     assert_eq!(update.keep(&mut chip), Err(FlashFailed));
     assert!(update.state(&chip).on_trial);
@@ -254,11 +257,11 @@ fn an_image_is_not_kept_if_its_record_cannot_be_read() {
 fn the_log_is_read_only_at_the_start() {
     let mut chip = Chip::new();
     chip.update(2, false);
-    let update = Update::new(&chip);
+    let update = Update::new(&chip, None);
     let reads = chip.log_reads.get();
     assert!(update.is_on_trial() && update.state(&chip).on_trial);
     assert_eq!(
-        update.clone().begin(plan(Slot::First, 3), &chip),
+        update.clone().begin(plan(Slot::First, 3), None, &chip),
         CommandResult::OnTrial
     );
     assert_eq!(chip.log_reads.get(), reads);
@@ -267,8 +270,8 @@ fn the_log_is_read_only_at_the_start() {
 }
 
 fn receiving(plan: UpdatePlan, chip: &mut Chip) -> Update {
-    let mut update = Update::new(chip);
-    assert_eq!(update.begin(plan, chip), CommandResult::Done);
+    let mut update = Update::new(chip, None);
+    assert_eq!(update.begin(plan, None, chip), CommandResult::Done);
     (0..10).for_each(|_| update.step(chip));
     assert_eq!(update.state(chip).phase, UpdatePhase::Receiving);
     update
@@ -302,7 +305,7 @@ fn a_block_is_written_in_pieces_and_counts_when_all_are() {
     // The board is told to begin with another image, in the middle of a block.
     assert!(!update.take(&block(&plan, &image, 2), &mut chip));
     let other = UpdatePlan { hash: [1; 32], ..plan };
-    assert_eq!(update.begin(other, &chip), CommandResult::Done);
+    assert_eq!(update.begin(other, None, &chip), CommandResult::Done);
     (0..10).for_each(|_| update.step(&mut chip));
     (0..plan.blocks()).for_each(|index| take(&mut update, &block(&plan, &image, index), &mut chip));
     assert_eq!(update.state(&chip).phase, UpdatePhase::Whole);
@@ -335,7 +338,7 @@ fn a_board_says_what_it_lacks() {
     assert_eq!((state.missing, &state.first_missing[..]), (3, &[1, 2, 4][..]));
     assert_eq!(update.trial(&plan.hash), None);
     // An update with the same image continues where it was.
-    assert_eq!(update.begin(plan, &chip), CommandResult::Done);
+    assert_eq!(update.begin(plan, None, &chip), CommandResult::Done);
     assert_eq!(update.state(&chip).missing, 3);
     for index in [4, 2, 1] {
         take(&mut update, &block(&plan, &image, index), &mut chip);
@@ -354,7 +357,7 @@ fn a_damaged_image_gets_no_beginning() {
     (0..plan.blocks()).for_each(|index| take(&mut update, &block(&plan, &image, index), &mut chip));
     assert_eq!(update.state(&chip).phase, UpdatePhase::Damaged);
     assert_eq!((update.trial(&plan.hash), chip.read(0)), (None, [0xff; RECORD]));
-    assert_eq!(update.begin(plan, &chip), CommandResult::Done);
+    assert_eq!(update.begin(plan, None, &chip), CommandResult::Done);
     assert_eq!(update.state(&chip).phase, UpdatePhase::Erasing, "from the beginning");
 }
 
@@ -396,10 +399,10 @@ fn power_may_fail_at_any_moment() {
                 let mut chip = torn.clone();
                 chip.power.left = again;
                 ran.insert(chip.boot(None));
-                let spurious = Update::new(&chip).is_on_trial()
+                let spurious = Update::new(&chip, None).is_on_trial()
                     && chip.slots[chip.running.other() as usize][..LENGTH] != image(chip.running.other(), version - 1);
                 assert!(!spurious, "{what}: on trial, and nothing to go back to");
-                if !Update::new(&chip).is_on_trial() {
+                if !Update::new(&chip, None).is_on_trial() {
                     chip.update(9, true);
                 }
                 chip.power.left = u64::MAX;
@@ -490,11 +493,159 @@ fn a_neighbor_that_lies_is_asked_once() {
     assert_eq!(ask_neighbor((&mut update, &mut chip), (&neighbor, &other), lie), 5);
     assert_eq!(update.state(&chip).phase, UpdatePhase::Damaged);
     assert_eq!((update.trial(&plan.hash), chip.read(0)), (None, [0xff; RECORD]));
-    assert_eq!(update.begin(plan, &chip), CommandResult::Done);
+    assert_eq!(update.begin(plan, None, &chip), CommandResult::Done);
     (0..10).for_each(|_| update.step(&mut chip));
     assert_eq!((0..9).find_map(|_| update.look()), None, "the host has to send all");
     assert_eq!(update.take_response(&block(&plan, &image, 0), &mut chip), None);
     assert_eq!(update.state(&chip).missing, 5);
     (0..plan.blocks()).for_each(|index| take(&mut update, &block(&plan, &image, index), &mut chip));
     assert_eq!(update.state(&chip).phase, UpdatePhase::Whole);
+}
+
+#[cfg(feature = "signed")]
+mod signed {
+    use super::*;
+    use crate::signature::{Owner, Signature, owner_key, sign};
+    const SEED: [u8; 32] = [3; 32];
+
+    fn owner() -> Option<Owner> {
+        Some(Owner {
+            key: owner_key(&SEED),
+            floor: 4,
+            next_floor: 0,
+        })
+    }
+
+    /// Announces an image to a board; what it says in the end.
+    fn announced(update: &mut Update, plan: UpdatePlan, signature: Option<&Signature>, chip: &Chip) -> CommandResult {
+        let found = update.begin(plan, signature, chip);
+        if found == CommandResult::Busy {
+            assert!(!update.is_making_room(), "nothing is erased before it is verified");
+            let is_valid = update.job().expect("a job").is_valid();
+            update.finish_job(is_valid);
+            return update.begin(plan, signature, chip);
+        }
+        found
+    }
+
+    #[test]
+    fn a_board_with_an_owner_takes_what_the_owner_has_signed_and_nothing_else() {
+        let (chip, plan) = (Chip::new(), plan(Slot::Second, 2));
+        let told = |plan, signature: Option<&Signature>| {
+            let mut update = Update::new(&chip, owner());
+            let found = announced(&mut update, plan, signature, &chip);
+            assert_eq!(update.is_making_room(), found == CommandResult::Done);
+            found
+        };
+        let good = sign(&SEED, &plan, 7, 5);
+        assert_eq!(told(plan, Some(&good)), CommandResult::Done);
+        assert_eq!(told(plan, None), CommandResult::NoSignature);
+        assert_eq!(
+            told(plan, Some(&sign(&[4; 32], &plan, 7, 5))),
+            CommandResult::BadSignature,
+            "of someone else"
+        );
+        // Another image, and the same for another slot: a board of another type refuses by its name.
+        let other = UpdatePlan { hash: [1; 32], ..plan };
+        assert_eq!(
+            told(plan, Some(&sign(&SEED, &other, 7, 5))),
+            CommandResult::BadSignature
+        );
+        let other = UpdatePlan {
+            slot: Slot::First,
+            ..plan
+        };
+        assert_eq!(
+            told(plan, Some(&sign(&SEED, &other, 7, 5))),
+            CommandResult::BadSignature
+        );
+        // Older than the floor, or than the floor that it brings, which would keep itself out.
+        assert_eq!(told(plan, Some(&sign(&SEED, &plan, 3, 0))), CommandResult::Outdated);
+        assert_eq!(told(plan, Some(&sign(&SEED, &plan, 4, 0))), CommandResult::Done);
+        assert_eq!(told(plan, Some(&sign(&SEED, &plan, 7, 8))), CommandResult::Outdated);
+        // A board that nobody owns takes them all.
+        for signature in [None, Some(&sign(&[4; 32], &plan, 1, 0))] {
+            let mut update = Update::new(&chip, None);
+            assert_eq!(update.begin(plan, signature, &chip), CommandResult::Done);
+        }
+    }
+
+    #[test]
+    fn a_signed_announcement_with_a_wrong_bit_is_refused() {
+        let (chip, plan) = (Chip::new(), plan(Slot::Second, 2));
+        let signed = Command::BeginUpdate(plan, Some(sign(&SEED, &plan, 7, 5)));
+        let bytes = signed.payload();
+        let told = |bytes: &[u8]| match Command::read(signed.number(), bytes) {
+            Some(Command::BeginUpdate(plan, signature)) => {
+                announced(&mut Update::new(&chip, owner()), plan, signature.as_ref(), &chip)
+            }
+            _ => CommandResult::Unknown,
+        };
+        assert_eq!(told(&bytes), CommandResult::Done);
+        for bit in 0..bytes.len() * 8 {
+            let mut wrong = bytes.clone();
+            wrong[bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(told(&wrong), CommandResult::Done, "bit {bit}");
+        }
+        for length in 0..bytes.len() {
+            assert_ne!(told(&bytes[..length]), CommandResult::Done, "{length} bytes");
+        }
+    }
+
+    /// One announcement is verified at a time. Until it is, the update in progress goes on; afterwards as well if it was wrong.
+    #[test]
+    fn announcements_that_come_while_one_is_verified_wait() {
+        let mut chip = Chip::new();
+        let (one, other) = (plan(Slot::Second, 2), plan(Slot::Second, 3));
+        let [first, second] = [one, other].map(|plan| sign(&SEED, &plan, 7, 5));
+        let mut update = Update::new(&chip, owner());
+        assert_eq!(announced(&mut update, one, Some(&first), &chip), CommandResult::Done);
+        (0..10).for_each(|_| update.step(&mut chip));
+        take(&mut update, &block(&one, &image(Slot::Second, 2), 1), &mut chip);
+        let missing = update.state(&chip).missing;
+        let wrong = Signature { version: 8, ..first };
+        for _ in 0..3 {
+            assert_eq!(update.begin(one, Some(&wrong), &chip), CommandResult::Busy);
+            assert_eq!(update.begin(other, Some(&second), &chip), CommandResult::Busy);
+        }
+        // The one that came first is verified, whatever came then.
+        assert!(!update.job().expect("a job").is_valid());
+        update.finish_job(false);
+        assert_eq!((update.job(), update.state(&chip).missing), (None, missing));
+        assert_eq!(update.begin(one, Some(&wrong), &chip), CommandResult::BadSignature);
+        assert_eq!(update.job(), None, "it is not verified once more");
+        // The same image with another floor keeps its blocks.
+        let higher = sign(&SEED, &one, 9, 9);
+        assert_eq!(announced(&mut update, one, Some(&higher), &chip), CommandResult::Done);
+        assert_eq!(
+            (update.state(&chip).missing, update.gate().floor_to_try()),
+            (missing, Some(9))
+        );
+        assert_eq!(announced(&mut update, other, Some(&second), &chip), CommandResult::Done);
+        assert!(update.is_making_room());
+        // A verdict that nobody has asked for changes nothing.
+        update.finish_job(true);
+        assert_eq!(update.gate().floor_to_try(), Some(5));
+    }
+
+    #[test]
+    fn the_floor_rises_with_the_image_that_is_kept() {
+        let chip = Chip::new();
+        let on_trial = Owner {
+            next_floor: 6,
+            ..owner().expect("an owner")
+        };
+        let mut update = Update::new(&chip, Some(on_trial));
+        let plan = plan(Slot::Second, 2);
+        let old = sign(&SEED, &plan, 5, 5);
+        assert_eq!(update.gate().floor_to_keep(), Some(6));
+        update.gate().raise(6);
+        assert_eq!(update.gate().floor_to_keep(), None);
+        assert_eq!(announced(&mut update, plan, Some(&old), &chip), CommandResult::Outdated);
+        let lower = Owner {
+            next_floor: 4,
+            ..on_trial
+        };
+        assert_eq!(Update::new(&chip, Some(lower)).gate().floor_to_keep(), None);
+    }
 }

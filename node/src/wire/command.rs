@@ -7,9 +7,10 @@ use super::board_config::CONFIG_BYTES;
 use super::report::BoardInfo;
 use super::request::Query;
 use super::traffic::Traffic;
-use super::update::{Block, UpdatePlan};
+use super::update::{Block, PLAN_BYTES, UpdatePlan};
 use crate::boot::HASH_BYTES;
 use crate::limits::MAX_PAYLOAD;
+use crate::signature::Signature;
 
 /// A command to the board. [`Query::Board`] carries its [`number`](Self::number), the request's payload the rest; the
 /// responses are in postcard format.
@@ -43,8 +44,8 @@ pub enum Command<'a> {
     /// Reads the state of an update. The response is an [`UpdateState`](super::UpdateState).
     Update,
     /// Starts an update by erasing the slot. The response is [`CommandResult`]; it comes before the flash is touched. Blocks of the
-    /// same image that the board has already are kept.
-    BeginUpdate(UpdatePlan),
+    /// same image that the board has already are kept. A board with an owner requires the signature.
+    BeginUpdate(UpdatePlan, Option<Signature>),
     /// Takes this [`Block`](super::Block) of an image, and broadcasts it to all others. The response is [`CommandResult`].
     SendBlock(&'a [u8]),
     /// Restarts with the image of this SHA-256, which the board has, on trial. The response is [`CommandResult`].
@@ -104,6 +105,12 @@ pub enum CommandResult {
     NoLoader,
     /// The board does not have that image, or not completely.
     NotThere,
+    /// The board has an owner, and nobody has signed the image.
+    NoSignature,
+    /// The signature is not of the board's owner, or not of this image.
+    BadSignature,
+    /// The image is older than the floor that the owner has set.
+    Outdated,
 }
 
 impl<'a> Command<'a> {
@@ -129,7 +136,7 @@ impl<'a> Command<'a> {
             Command::Fail(_) => 9,
             Command::Challenge => Self::CHALLENGE,
             Command::Update => 11,
-            Command::BeginUpdate(_) => 12,
+            Command::BeginUpdate(..) => 12,
             Command::SwitchImage(_) => 13,
             Command::KeepImage => 14,
             Command::SendBlock(_) => 15,
@@ -169,7 +176,11 @@ impl<'a> Command<'a> {
             Command::StartTraffic(traffic) => bytes.extend_from_slice(&traffic.bytes()),
             Command::LogPackets(on) => bytes.extend_from_slice(&[u8::from(on)]),
             Command::Fail(failure) => bytes.extend_from_slice(&[failure as u8]),
-            Command::BeginUpdate(plan) => bytes.extend_from_slice(&plan.write()),
+            Command::BeginUpdate(plan, signature) => {
+                let signature = signature.map(|signature| signature.write());
+                let plan = bytes.extend_from_slice(&plan.write());
+                plan.and_then(|()| bytes.extend_from_slice(signature.as_ref().map_or(&[][..], |bytes| bytes)))
+            }
             Command::SwitchImage(hash) => bytes.extend_from_slice(hash),
             Command::ReadBlock { id, index } => bytes.extend_from_slice(&Block { id, index, bytes: &[] }.write()),
         };
@@ -193,7 +204,14 @@ impl<'a> Command<'a> {
             9 => Command::Fail(*Failure::ALL.get(usize::from(*payload.first()?))?),
             Self::CHALLENGE => Command::Challenge,
             11 => Command::Update,
-            12 => Command::BeginUpdate(UpdatePlan::read(payload)?),
+            12 => {
+                let (plan, signature) = payload.split_first_chunk::<PLAN_BYTES>()?;
+                let signature = match signature {
+                    [] => None,
+                    bytes => Some(Signature::read(bytes)?),
+                };
+                Command::BeginUpdate(UpdatePlan::read(plan)?, signature)
+            }
             13 => Command::SwitchImage(payload.try_into().ok()?),
             14 => Command::KeepImage,
             15 => Command::SendBlock(payload),
@@ -287,7 +305,7 @@ mod tests {
             Command::Fail(Failure::Hang),
             Command::Challenge,
             Command::Update,
-            Command::BeginUpdate(plan),
+            Command::BeginUpdate(plan, None),
             Command::SwitchImage(&[9; HASH_BYTES]),
             Command::KeepImage,
             Command::SendBlock(b"block"),

@@ -10,6 +10,7 @@ use crate::authority::{Authority, Challenge, authorize, board_key, proven};
 use crate::cipher::Cipher;
 use crate::key::Key;
 use crate::limits::MAX_PAYLOAD;
+use crate::signature::sign;
 use crate::store::Slot;
 
 const DOCUMENT: &str = include_str!("../../../docs/wire-format.md");
@@ -498,6 +499,8 @@ fn commands(examples: &mut Examples) {
         crc: 0x1234_5678,
         hash: core::array::from_fn(|place| place as u8),
     };
+    // Computed by another program, from RFC 8032.
+    let signature = sign(&core::array::from_fn(|place| place as u8), &plan, 7, 5);
     let block = Block {
         id: plan.id(),
         index: 300,
@@ -517,7 +520,8 @@ fn commands(examples: &mut Examples) {
         ("fail", Command::Fail(Failure::StackOverflow)),
         ("ask for a challenge", Command::Challenge),
         ("ask how far an update is", Command::Update),
-        ("begin an update", Command::BeginUpdate(plan)),
+        ("begin an update", Command::BeginUpdate(plan, None)),
+        ("begin a signed update", Command::BeginUpdate(plan, Some(signature))),
         ("switch image", Command::SwitchImage(&plan.hash)),
         ("keep image", Command::KeepImage),
         ("send a block", Command::SendBlock(&block)),
@@ -555,6 +559,7 @@ fn commands(examples: &mut Examples) {
     structure(examples, "done", &CommandResult::Done);
     structure(examples, "not in image", &CommandResult::NotInImage);
     structure(examples, "no loader", &CommandResult::NoLoader);
+    structure(examples, "outdated", &CommandResult::Outdated);
     let state = UpdateState {
         board: "nucleo-f446re".try_into().unwrap(),
         slot: Slot::First,

@@ -23,7 +23,7 @@ mod content;
 mod counters;
 mod flooded;
 mod frame;
-#[cfg(all(test, feature = "cipher"))]
+#[cfg(all(test, feature = "cipher", feature = "signed"))]
 mod golden;
 mod hello;
 mod offer;

@@ -5,19 +5,22 @@ use core::marker::PhantomData;
 use hopwise_node::boot::Trial;
 use hopwise_node::limits::BODY;
 use hopwise_node::link::Micros;
+use hopwise_node::signature::{Job, Owner, Signature};
 use hopwise_node::store::FlashFailed;
 use hopwise_node::wire::{Body, CommandResult, UpdatePlan, UpdateState};
 
 pub(crate) struct NextImage<F>(PhantomData<F>);
 
 impl<F> NextImage<F> {
-    pub(crate) fn new(_: F) -> Self {
+    pub(crate) fn new(_: F, _: Option<Owner>) -> Self {
         NextImage(PhantomData)
     }
 
-    pub(crate) fn begin(&self, _: UpdatePlan) -> CommandResult {
+    pub(crate) fn begin(&self, _: UpdatePlan, _: Option<&Signature>) -> CommandResult {
         CommandResult::Unknown
     }
+
+    pub(crate) fn verify(&self, _: impl FnOnce(&Job) -> Option<bool>) {}
 
     pub(crate) fn is_on_trial(&self) -> bool {
         false

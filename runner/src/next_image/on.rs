@@ -5,6 +5,7 @@ use core::cell::RefCell;
 use hopwise_node::boot::Trial;
 use hopwise_node::limits::BODY;
 use hopwise_node::link::Micros;
+use hopwise_node::signature::{Job, Owner, Signature};
 use hopwise_node::store::FlashFailed;
 use hopwise_node::update::{Flash, Update};
 use hopwise_node::wire::{Body, CommandResult, UpdatePlan, UpdateState};
@@ -18,15 +19,43 @@ pub(crate) struct NextImage<F> {
 }
 
 impl<F: Flash> NextImage<F> {
-    pub(crate) fn new(images: F) -> Self {
+    pub(crate) fn new(images: F, owner: Option<Owner>) -> Self {
         NextImage {
-            update: RefCell::new(Update::new(&images)),
+            update: RefCell::new(Update::new(&images, owner)),
             images: RefCell::new(images),
         }
     }
 
-    pub(crate) fn begin(&self, plan: UpdatePlan) -> CommandResult {
-        self.update.borrow_mut().begin(plan, &*self.images.borrow())
+    pub(crate) fn begin(&self, plan: UpdatePlan, signature: Option<&Signature>) -> CommandResult {
+        let mut update = self.update.borrow_mut();
+        update.begin(plan, signature, &*self.images.borrow())
+    }
+
+    /// Has the signature of an announcement verified, if there is one to be verified. `verify` returns nothing until it is done.
+    pub(crate) fn verify(&self, verify: impl FnOnce(&Job) -> Option<bool>) {
+        let mut update = self.update.borrow_mut();
+        if let Some(is_valid) = update.job().and_then(verify) {
+            update.finish_job(is_valid);
+        }
+    }
+
+    /// The floor to be recorded before the announced image is tried.
+    #[cfg(feature = "signed")]
+    pub(crate) fn floor_to_try(&self) -> Option<u32> {
+        self.update.borrow_mut().gate().floor_to_try()
+    }
+
+    /// Has the floor recorded that is in force once the running image is kept.
+    #[cfg(feature = "signed")]
+    pub(crate) fn raise_floor(&self, record: impl FnOnce(u32) -> Result<(), FlashFailed>) -> Result<(), FlashFailed> {
+        let mut update = self.update.borrow_mut();
+        let is_on_trial = update.is_on_trial();
+        let gate = update.gate();
+        if let Some(floor) = gate.floor_to_keep().filter(|_| is_on_trial) {
+            record(floor)?;
+            gate.raise(floor);
+        }
+        Ok(())
     }
 
     /// Whether the running image reverts to the previous one unless the host confirms it.

@@ -32,6 +32,6 @@ fn show(about: &About) -> Result<(), CliError> {
         writeln!(out, "features   {}", about.features.join(", "))?;
         writeln!(out, "slot       {}, {} bytes", about.slot, about.bytes)?;
         writeln!(out, "sha256     {}", about.sha256)?;
-        writeln!(out, "signature  none: images are not signed")
+        writeln!(out, "signature  none: `hopwise sign` signs an update file")
     })
 }

@@ -17,7 +17,7 @@ const GROUPS: [(&str, &str); 6] = [
     ("Simulation", "emulate cost sim load clock experiment report view"),
     (
         "Boards",
-        "mesh board plan check doctor flash update about capture bench node new-app",
+        "mesh board plan check doctor flash update sign about capture bench node new-app",
     ),
     ("A running mesh", "ping trace counters send request listen bridge"),
     ("The command itself", "completions man"),

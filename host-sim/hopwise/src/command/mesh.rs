@@ -10,6 +10,7 @@ use super::{NetworkArg, RepositoryArg, WithFirmware, assign, mesh_run};
 use hopwise_files::create_private;
 use hopwise_host::{bridge::to_hex, random_bytes};
 use hopwise_node::key::Secret;
+use hopwise_node::signature::{SEED_BYTES, owner_key};
 use hopwise_rig::boards::{BoardKind, DEFAULT, kind, names};
 use hopwise_rig::mesh::{CableRate, Mesh};
 
@@ -23,7 +24,7 @@ pub(super) struct MeshArgs {
 enum MeshCommand {
     /// Writes a mesh file for a network
     New(NewArgs),
-    /// Makes a key for a mesh: 32 hexadecimal digits
+    /// Makes a key for a mesh, 32 hexadecimal digits; or the pair of keys of its owner, who signs images
     Key(KeyArgs),
     /// Writes into a mesh file which board is which node, as you plug in one board after the other
     Assign(assign::AssignArgs),
@@ -39,6 +40,10 @@ struct KeyArgs {
     /// The file to write, which only you can read; it must not exist yet
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Make a pair of keys for signing images: writes the private one to this file, which must not exist yet, and prints the line of the mesh
+    /// file with the public one
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["encrypt", "output"])]
+    owner: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -67,11 +72,26 @@ pub(super) fn run(args: &MeshArgs, said: &RepositoryArg) -> Result<Outcome, CliE
     }
 }
 
+/// The first line of an owner's file.
+const PRIVATE: &str = "# The private key of an owner. Whoever has it can choose the image of every board.";
+
+fn random() -> Result<[u8; 16], CliError> {
+    random_bytes().map_err(|error| CliError::new(format_args!("the system provides no random numbers: {error}")))
+}
+
 fn key(args: &KeyArgs) -> Result<Outcome, CliError> {
-    let digits = to_hex(
-        &random_bytes()
-            .map_err(|error| CliError::new(format_args!("the system provides no random numbers: {error}")))?,
-    );
+    if let Some(path) = &args.owner {
+        let mut seed = [0; SEED_BYTES];
+        let (first, second) = seed.split_at_mut(SEED_BYTES / 2);
+        first.copy_from_slice(&random()?);
+        second.copy_from_slice(&random()?);
+        let text = format!("{PRIVATE}\n{}\n", to_hex(&seed));
+        let written = create_private(path).and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| CliError::not_created(path, &error))?;
+        print(|out| writeln!(out, "owner = \"{}\"", owner_key(&seed)))?;
+        return Ok(Outcome::Done);
+    }
+    let digits = to_hex(&random()?);
     let use_of_it = if args.encrypt { Secret::ENCRYPTS } else { "" };
     let Some(path) = &args.output else {
         print(|out| writeln!(out, "{digits}{use_of_it}"))?;

@@ -41,6 +41,7 @@ mod prebuilt;
 mod recognise;
 mod report;
 mod route;
+mod sign;
 mod sim;
 mod swarm;
 mod table;
@@ -149,6 +150,8 @@ enum Command {
     Update(WithFirmware<update::UpdateArgs>),
     /// What a firmware image is: board, version, commit, features, hash
     About(about::AboutArgs),
+    /// Signs an update file, with the private key of the owner of the boards
+    Sign(sign::SignArgs),
     /// The logs of all boards as one trace on one time line
     Capture(Box<WithFirmware<capture::CaptureArgs>>),
     /// Emulated boards on a page, to plug in, flash, wire and check as real ones, with the same commands
@@ -248,6 +251,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
         Command::Flash(with) => flash::run(&with.args, &with.repository.or(said)),
         Command::Update(with) => update::run(&with.args, &with.repository.or(said)),
         Command::About(args) => done(about::run(args)),
+        Command::Sign(args) => done(sign::run(args)),
         Command::Capture(with) => capture::run(&with.args, &with.repository.or(said)),
         Command::Bench(with) => bench::run(&with.args, &with.repository.or(said)),
         Command::BenchProbe(args) => bench::probe(args),

@@ -7,6 +7,7 @@ use hopwise_files::write_whole;
 use super::error::CliError;
 use super::mesh::parse_kind;
 use super::output::{Outcome, check_output, print, print_json};
+use super::sign::{self, Numbers};
 use super::{BOARD_OF_MESH, RepositoryArg, none_of_mesh, one_kind, parse};
 use hopwise_emulate::package::package;
 use hopwise_emulate::rig::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
@@ -50,6 +51,11 @@ pub(super) struct UpdateArgs {
     /// Write the update file, and update nothing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "emulated", "image", "rolling"])]
     save: Option<PathBuf>,
+    /// Sign the image with the private key of the owner of the boards
+    #[arg(long, value_name = "FILE", conflicts_with = "configs")]
+    owner: Option<PathBuf>,
+    #[command(flatten)]
+    numbers: Numbers,
     /// Boards switch to the new image one after the other, the farthest from the port first, not all together
     #[arg(long)]
     rolling: bool,
@@ -94,7 +100,7 @@ fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<
     };
     if let Some(path) = &args.save {
         check_output(path, args.elf.iter().map(PathBuf::as_path))?;
-        let package = given.map_or_else(|| build(repository, kind.name), Ok)?;
+        let package = signed(args, mesh, given.map_or_else(|| build(repository, kind.name), Ok)?)?;
         write_whole(path, package.write()).map_err(|error| CliError::output_file(path, &error))?;
         return Ok(Outcome::Done);
     }
@@ -107,6 +113,7 @@ fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<
             Some(package) => package,
             None => pair(&first, &second)?,
         };
+        let package = signed(args, mesh, package)?;
         let firmware = Firmware::load(&first)?.with_loader(&loader)?;
         let program = Program::new(rig::board(kind.name)?, firmware.image);
         let mut emulated = EmulatedMesh::start_real(mesh, &[program], &[ENTRANCE])?;
@@ -125,7 +132,7 @@ fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<
                 "the boards say that they speak version 3 of the wire format, in which they cannot prove it: if they do, add `--from-version-3`",
             ));
         }
-        let package = given.map_or_else(|| build(repository, kind.name), Ok)?;
+        let package = signed(args, mesh, given.map_or_else(|| build(repository, kind.name), Ok)?)?;
         bring(args, mesh, &package, &mut line)
     };
     conclude(args, result)
@@ -187,6 +194,19 @@ fn in_order(mesh: &Mesh, boards: &dyn Boards) -> Vec<u64> {
     let mut nodes: Vec<u64> = mesh.nodes().collect();
     nodes.sort_by_key(|node| std::cmp::Reverse(mesh.network.distance(*node, entrance).unwrap_or_default()));
     nodes
+}
+
+/// Signs an image, if the owner's private key is given.
+fn signed(args: &UpdateArgs, mesh: &Mesh, mut package: Package) -> Result<Package, CliError> {
+    let Some(path) = &args.owner else { return Ok(package) };
+    let (owner, _) = sign::sign(&mut package, path, &args.numbers)?;
+    if mesh.owner.is_some_and(|other| other != owner) {
+        return Err(CliError::file(
+            path,
+            "this is not the private key of the owner that the mesh file names",
+        ));
+    }
+    Ok(package)
 }
 
 /// An update file.

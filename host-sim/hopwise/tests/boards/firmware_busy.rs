@@ -38,8 +38,13 @@ fn three_boards() -> Option<Rig> {
 /// Mean and longest time in microseconds of a hundred confirmed messages from node 0 to node 2, all of which are delivered, and the log. All links
 /// stay up, and no board restarts.
 fn confirmed(rig: &mut Rig) -> (u64, u64, Vec<BoardLine>) {
+    confirmed_while(rig, |rig| rig.run_for(3 * SECOND))
+}
+
+/// The same while something takes these three seconds.
+pub(crate) fn confirmed_while(rig: &mut Rig, pass: impl FnOnce(&mut Rig)) -> (u64, u64, Vec<BoardLine>) {
     order(rig, 0, CONFIRM, 2);
-    rig.run_for(3 * SECOND);
+    pass(rig);
     let lines = rig.log();
     let result = lines.iter().find_map(|line| {
         let rest = line.text.strip_prefix("confirmed ").filter(|_| line.board == 0)?;

@@ -3,13 +3,19 @@
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod doctor;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
+mod firmware_busy;
+#[allow(dead_code, reason = "the tests of boards use the rest")]
 mod firmware_power;
+#[allow(dead_code, reason = "the tests of boards use the rest")]
+mod firmware_programs;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod firmware_support;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod kinds;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod next_hop;
+#[allow(dead_code, reason = "the tests of boards use the rest")]
+mod signed;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod update;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
@@ -160,6 +166,14 @@ fn power_fails_a_thousand_times_during_updates() {
     };
     std::thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(take_turns))));
     tally.into_inner().expect("both threads are well").assert_all(50);
+}
+
+/// The F446 does that too, among the tests of boards.
+#[test]
+fn other_boards_take_only_what_their_owner_has_signed() {
+    for kind in ["nucleo-h743zi", "nucleo-g474re"] {
+        signed::only_what_the_owner_has_signed(kind);
+    }
 }
 
 /// Boards of every kind, by the command: its boot loader, both its slots, and its flash.

@@ -23,6 +23,7 @@ mod firmware_trials;
 #[allow(dead_code, reason = "boards-long uses the rest")]
 mod kinds;
 mod next_hop;
+mod signed;
 mod update;
 #[allow(dead_code, reason = "boards-long uses the rest")]
 mod update_cuts;

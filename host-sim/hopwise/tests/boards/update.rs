@@ -3,20 +3,25 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use hopwise_emulate::firmware;
 use hopwise_emulate::package::package;
 use hopwise_emulate::repository::Repository;
+use hopwise_emulate::rig;
 use hopwise_emulator::image::{FLASH, Image};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::Action;
+use hopwise_emulator::world::{Action, Board, BoardOptions, World};
 use hopwise_host::talk::{BoardRequest, Reply, Talk};
+use hopwise_node::signature::OwnerKey;
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{
     BoardConfig, BoardState, Command, CommandResult, Failure, Pattern, Query, Traffic, TrafficReport, UpdatePhase,
     UpdatePlan, UpdateState,
 };
+use hopwise_rig::boards::DEFAULT;
 use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_configs, update};
 
-use crate::firmware_support::{Firmware, Rig, build, config, firmware, load, stock};
+use crate::firmware_support::{self, Firmware, Rig, build, config, load};
+use crate::signed::own;
 
 /// By then a board that was switched on answers.
 pub(crate) const START: Time = 700 * MILLISECOND;
@@ -30,22 +35,36 @@ pub(crate) struct Images {
 }
 
 pub(crate) fn images() -> Option<&'static Images> {
-    static IMAGES: OnceLock<Option<Images>> = OnceLock::new();
-    let make = || {
-        let mut flashed = load(build(&stock()))?;
-        let second = load(build(&stock().for_second_slot()))?;
-        let loader = stock().loader_path(&Repository::find(None).expect("a repository"));
-        let loader = Image::from_elf(&std::fs::read(loader).expect("the boot loader")).expect("a boot loader");
-        let linked = [flashed.image.clone(), second.image];
-        flashed.image = Arc::new(flashed.image.with_loader(&loader));
-        Some(Images {
-            package: package(&linked[0], &linked[1]).expect("an update"),
-            flashed,
-            loader,
-            linked,
-        })
-    };
-    IMAGES.get_or_init(make).as_ref()
+    static IMAGES: OnceLock<Option<&'static Images>> = OnceLock::new();
+    *IMAGES.get_or_init(|| images_of(DEFAULT))
+}
+
+/// The same for a kind of board.
+pub(crate) fn images_of(kind: &str) -> Option<&'static Images> {
+    let firmware = || firmware::Firmware::new(kind);
+    let mut flashed = load(build(&firmware()))?;
+    let second = load(build(&firmware().for_second_slot()))?;
+    let loader = firmware().loader_path(&Repository::find(None).expect("a repository"));
+    let loader = Image::from_elf(&std::fs::read(loader).expect("the boot loader")).expect("a boot loader");
+    let linked = [flashed.image.clone(), second.image];
+    flashed.image = Arc::new(flashed.image.with_loader(&loader));
+    Some(Box::leak(Box::new(Images {
+        package: package(&linked[0], &linked[1]).expect("an update"),
+        flashed,
+        loader,
+        linked,
+    })))
+}
+
+impl Images {
+    /// A board of that kind, as one of two.
+    pub(crate) fn single(&'static self, kind: &str) -> Rig {
+        let options = BoardOptions::of(rig::board(kind).expect("a board"));
+        let mut world = World::new(1);
+        world.add(Board::new(&self.flashed.image, options));
+        let network = "path(2)".parse().expect("a network");
+        Rig::with(&self.flashed, network, world)
+    }
 }
 
 pub(crate) struct HostEnd {
@@ -59,6 +78,12 @@ impl HostEnd {
         let mut host_end = HostEnd { rig, withholds: None };
         host_end.rig.run_for(START);
         host_end
+    }
+
+    /// The same with boards that somebody owns.
+    pub(crate) fn new_owned(mut rig: Rig, owner: OwnerKey) -> Self {
+        own(&mut rig, "path(2)", false, owner);
+        HostEnd::new(rig)
     }
 
     /// The same once all links are up.
@@ -86,8 +111,19 @@ impl HostEnd {
         self.rig.ask_one(BoardRequest::command(board, &Command::Update))
     }
 
-    fn tell(&mut self, command: &Command<'_>) -> CommandResult {
+    pub(crate) fn tell(&mut self, command: &Command<'_>) -> CommandResult {
         self.rig.ask_one(BoardRequest::command(0, command))
+    }
+
+    /// Announces an image to board 0; what it says once it has verified the signature.
+    pub(crate) fn announce(&mut self, begin: &Command<'_>) -> CommandResult {
+        let mut tell = || {
+            self.rig.run_for(300 * MILLISECOND);
+            self.tell(begin)
+        };
+        let results: Vec<CommandResult> = (0..3).map(|_| tell()).collect();
+        assert_eq!(results[1], results[2], "it is verified by then");
+        results[2]
     }
 
     /// Brings one board the image, and has it start with that.
@@ -237,7 +273,7 @@ fn a_wrong_image_is_refused() {
     let Some(images) = images() else { return };
     let mut host_end = HostEnd::single(images);
     let plan = images.package.for_slot(Slot::Second).plan;
-    let begun = |host_end: &mut HostEnd, plan| host_end.tell(&Command::BeginUpdate(plan));
+    let begun = |host_end: &mut HostEnd, plan| host_end.tell(&Command::BeginUpdate(plan, None));
     let board = UpdatePlan::board_named("nucleo-f411re");
     let found = begun(&mut host_end, UpdatePlan { board, ..plan });
     assert_eq!(found, CommandResult::OtherBoard);
@@ -281,7 +317,7 @@ fn boards_with_keys_take_an_update_from_the_host_only() {
     let plan = images.package.for_slot(Slot::Second).plan;
     let block = images.package.for_slot(Slot::Second).block(0);
     for command in [
-        Command::BeginUpdate(plan),
+        Command::BeginUpdate(plan, None),
         Command::SendBlock(&block),
         Command::SwitchImage(&plan.hash),
         Command::KeepImage,
@@ -300,7 +336,9 @@ fn boards_with_keys_take_an_update_from_the_host_only() {
 
 #[test]
 fn configs_of_a_mesh_come_from_one_host() {
-    let Some(firmware) = firmware() else { return };
+    let Some(firmware) = firmware_support::firmware() else {
+        return;
+    };
     let configs = |expression: &str| -> Vec<_> {
         let config = |node: u64| BoardConfig {
             name: format!("board {node}").as_str().try_into().expect("a name"),

@@ -6,11 +6,15 @@ use std::time::Duration;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::Action;
 use hopwise_host::talk::{BoardRequest, Reply, Talk};
+use hopwise_node::signature::owner_key;
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{AppPort, Block, Command};
-use hopwise_rig::update::{Boards, Package, update};
+use hopwise_rig::boards::DEFAULT;
+use hopwise_rig::update::{Boards, CannotUpdate, Package, update};
 use hopwise_testing::Random;
 
+use crate::firmware_support::Rig;
+use crate::signed::{SEED, own};
 use crate::update::{HostEnd, Images, START, images};
 
 const AWAY: Time = 50 * MILLISECOND;
@@ -146,7 +150,7 @@ impl Cutter<'_> {
         }
         match () {
             () if !to_it => None,
-            () if is(Command::BeginUpdate(self.package.for_slot(Slot::First).plan)) => Some(Phase::Erase),
+            () if is(Command::BeginUpdate(self.package.for_slot(Slot::First).plan, None)) => Some(Phase::Erase),
             () if is(Command::SwitchImage(&[0; 32])) => Some(Phase::Switch),
             () if is(Command::KeepImage) => Some(Phase::Keep),
             () => None,
@@ -324,16 +328,23 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
     let Some(images) = images() else { return tally };
     let mut random = Random(seed);
     let mut host_end = match expression {
-        None => HostEnd::single(images),
-        Some(expression) => HostEnd::mesh(images, expression),
+        None => HostEnd::new_owned(images.single(DEFAULT), owner_key(&SEED)),
+        Some(expression) => {
+            let mut rig = Rig::new(&images.flashed, expression);
+            own(&mut rig, expression, false, owner_key(&SEED));
+            HostEnd::linked(rig)
+        }
     };
     let boards = host_end.rig.world.boards().len();
     for cut in 0..cuts {
         let board = random.below(boards as u64) as usize;
         let before: Vec<Slot> = (0..boards).map(|board| host_end.state(board).slot).collect();
         let phase = AIMS[cut as usize % AIMS.len()];
+        // Each image sets the floor to its own version, so nothing from before it can be installed once it is kept.
+        let mut package = images.package.clone();
+        package.sign(&SEED, cut + 2, cut + 2);
         let mut cutter = Cutter {
-            package: &images.package,
+            package: &package,
             board,
             phase,
             in_write: matches!(phase, Phase::Finish | Phase::Keep) && random.number().is_multiple_of(2),
@@ -352,7 +363,7 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
             cutter.goes_on
         );
         let nodes = (0..boards as u64).rev().collect();
-        let result = update(&mut cutter, &images.package, &[nodes]);
+        let result = update(&mut cutter, &package, &[nodes]);
         let target = before[board].other();
         let outcome = cutter.outcome(images, target);
         let goes_on = cutter.goes_on;
@@ -368,6 +379,14 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
         assert!((0..boards).all(|board| !host_end.state(board).on_trial), "{what}");
         let all_new = before.iter().zip(&after).all(|(before, after)| before != after);
         assert!(result.is_err() || all_new, "{what}: {result:?}, {after:?}");
+        // Of the floor, either the old one or the new one is there after a cut, and the new one with the image that it came with.
+        let mut replayed = images.package.clone();
+        replayed.sign(&SEED, cut + 1, cut + 1);
+        for board in (0..boards).filter(|board| before[*board] != after[*board]) {
+            let node = board as u64;
+            let found = update(&mut host_end, &replayed, &[vec![node]]);
+            assert_eq!(found, Err(CannotUpdate::Outdated { version: cut + 1, node }), "{what}");
+        }
         // An update that was done before the power was to fail is none of them.
         if let Some((phase, tore)) = outcome {
             let count = tally.0.entry(phase).or_default();
@@ -376,7 +395,9 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
             count.new += u32::from(after[board] == target);
         }
     }
-    let report = host_end.update(&images.package).expect("nothing is left of all that");
+    let mut package = images.package.clone();
+    package.sign(&SEED, cuts + 2, 0);
+    let report = host_end.update(&package).expect("nothing is left of all that");
     assert_eq!(report.boards, boards);
     println!("seed {seed}, {}: {:?}", expression.unwrap_or("one board"), tally.0);
     tally

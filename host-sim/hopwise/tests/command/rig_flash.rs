@@ -113,7 +113,7 @@ fn a_board_with_keys_counts_its_starts_on() {
     // The slots of node 0: flashed when the clock of the host was far ahead, and started once since.
     let far: u32 = 0xa000_0000;
     let config = BoardConfig::new("ring(3)", 0).unwrap().write();
-    let mut slots = committed(&config, None, far).to_vec();
+    let mut slots = committed(&config, None, None, far).to_vec();
     slots.extend([0xff; 32]);
     slots.extend((far + 1).to_le_bytes());
     slots.extend((!(far + 1)).to_le_bytes());

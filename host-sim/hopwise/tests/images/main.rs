@@ -20,17 +20,17 @@ fn built(firmware: &firmware::Firmware<'_>) -> Option<&'static Firmware> {
 
 /// Every family, with the KiB of flash of an image that has it alone beside the base graphs.
 const FAMILIES: [(&str, usize); 11] = [
-    ("rdn", 148),
-    ("rcr", 148),
-    ("rsn", 148),
-    ("re", 160),
-    ("wk", 148),
-    ("hypernet", 148),
-    ("exchanged", 148),
-    ("hierarchy", 148),
-    ("hsn", 148),
-    ("hcn3", 148),
-    ("partial-swapped", 151),
+    ("rdn", 160),
+    ("rcr", 160),
+    ("rsn", 160),
+    ("re", 172),
+    ("wk", 160),
+    ("hypernet", 160),
+    ("exchanged", 160),
+    ("hierarchy", 160),
+    ("hsn", 160),
+    ("hcn3", 160),
+    ("partial-swapped", 163),
 ];
 
 #[test]
@@ -38,7 +38,7 @@ fn images_of_one_family_keep_their_budgets() {
     let families = FAMILIES
         .iter()
         .map(|(family, budget)| (std::slice::from_ref(family), *budget));
-    for (families, budget) in std::iter::once((&[][..], 142)).chain(families) {
+    for (families, budget) in std::iter::once((&[][..], 154)).chain(families) {
         let firmware = built(&stock().with_families(families));
         let Some(firmware) = firmware else { return };
         let (flash, ram) = sizes(&firmware.image);
@@ -127,8 +127,8 @@ fn the_tests_of_a_new_program_pass() {
 /// what is left is for later. The H7 has 2 MiB, and more code of embassy's around its clocks.
 fn budget(board: &str) -> usize {
     match board {
-        "nucleo-h743zi" => 184,
-        _ => 179,
+        "nucleo-h743zi" => 195,
+        _ => 190,
     }
 }
 

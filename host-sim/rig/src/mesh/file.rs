@@ -29,6 +29,7 @@ struct MeshTable {
     traffic: Option<Spanned<TrafficTable>>,
     key: Option<Spanned<String>>,
     key_file: Option<Spanned<PathBuf>>,
+    owner: Option<Spanned<String>>,
     probe: Option<Spanned<String>>,
     #[serde(default)]
     node: Vec<NodeTable>,
@@ -179,6 +180,10 @@ impl Mesh {
                 return Err(told(file, "a mesh has a key or a key-file, not both"));
             }
             mesh.key_file = Some(file.get_ref().clone());
+        }
+        if let Some(owner) = &table.owner {
+            let key = owner.get_ref().trim().parse();
+            mesh.owner = Some(key.map_err(|error| told(owner, error))?);
         }
         if let Some(probe) = &table.probe {
             if probe.get_ref() != EMULATED {

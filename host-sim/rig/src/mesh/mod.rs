@@ -38,6 +38,7 @@ use std::path::{Path, PathBuf};
 
 use hopwise_core::Network;
 use hopwise_node::authority::MeshKeys;
+use hopwise_node::signature::OwnerKey;
 use hopwise_node::wire::{AUTOMATIC_RATES, BadConfig, BoardConfig, CONFIG_BYTES, DEFAULT_BAUD, Traffic};
 
 use super::boards::{BoardKind, Uart};
@@ -107,6 +108,8 @@ pub struct Mesh {
     /// Packets that boards send by themselves.
     pub traffic: Option<Traffic>,
     pub keys: Option<MeshKeys>,
+    /// Who signs the images of all boards.
+    pub owner: Option<OwnerKey>,
     key_file: Option<PathBuf>,
     emulated: bool,
     nodes: BTreeMap<u64, NodeSettings>,
@@ -135,6 +138,7 @@ impl Mesh {
             hosts_anywhere: false,
             traffic: None,
             keys: None,
+            owner: None,
             key_file: None,
             emulated: false,
             nodes: BTreeMap::new(),

@@ -98,6 +98,16 @@ pub enum CannotUpdate {
         "node {0} has a key, and takes an update only from a host that proves to have it: the mesh file must name the key file"
     )]
     NotAllowed(u64),
+    #[error(
+        "node {0} has an owner, and takes only images that the owner has signed: `--owner FILE` signs this one with the owner's private key"
+    )]
+    NoSignature(u64),
+    #[error("the signature of the image is not that of the owner of node {0}")]
+    BadSignature(u64),
+    #[error(
+        "the image has version {version}, and node {node} takes none below the floor of the image that it has kept"
+    )]
+    Outdated { version: u32, node: u64 },
     #[error("node {node} refuses the update: {done:?}")]
     Refused { node: u64, done: CommandResult },
     #[error("{} not make room for the image: {}", does(.0), list(.0))]
@@ -134,6 +144,8 @@ pub struct Updater<'a> {
     /// In the order in which they are told.
     nodes: Vec<u64>,
     targets: BTreeMap<u64, Slot>,
+    /// Those whose firmware knows no signatures, and so no owner.
+    unsigned: BTreeSet<u64>,
     report: UpdateReport,
 }
 
@@ -206,6 +218,7 @@ impl<'a> Updater<'a> {
             package,
             nodes: nodes.to_vec(),
             targets,
+            unsigned: BTreeSet::new(),
         })
     }
 
@@ -220,14 +233,30 @@ impl<'a> Updater<'a> {
         let mut untold = nodes.to_vec();
         let mut open = nodes.to_vec();
         for _ in 0..LOOKS {
-            for slot in [Slot::First, Slot::Second] {
-                let nodes = self.of_slot(&untold, slot);
-                let plan = self.package.for_slot(slot).plan;
-                let responses: Vec<Option<CommandResult>> = ask(self.boards, &nodes, &Command::BeginUpdate(plan));
+            for (slot, is_signed) in [Slot::First, Slot::Second]
+                .into_iter()
+                .flat_map(|slot| [(slot, true), (slot, false)])
+            {
+                let mut nodes = self.of_slot(&untold, slot);
+                nodes.retain(|node| is_signed != self.unsigned.contains(node));
+                let image = self.package.for_slot(slot);
+                let (plan, signature) = (image.plan, image.signature.filter(|_| is_signed));
+                let begin = Command::BeginUpdate(plan, signature);
+                let responses: Vec<Option<CommandResult>> = ask(self.boards, &nodes, &begin);
                 for (node, done) in nodes.into_iter().zip(responses) {
                     match done {
                         Some(CommandResult::Done) => untold.retain(|other| *other != node),
-                        None => {}
+                        // One that verifies a signature says how that went when it is asked the next time.
+                        None | Some(CommandResult::Busy) => {}
+                        Some(CommandResult::Unknown) if signature.is_some() => {
+                            self.unsigned.insert(node);
+                        }
+                        Some(CommandResult::NoSignature) => return Err(CannotUpdate::NoSignature(node)),
+                        Some(CommandResult::BadSignature) => return Err(CannotUpdate::BadSignature(node)),
+                        Some(CommandResult::Outdated) => {
+                            let version = signature.map_or(0, |signature| signature.version);
+                            return Err(CannotUpdate::Outdated { version, node });
+                        }
                         Some(CommandResult::TooLarge) => {
                             let bytes = plan.length;
                             return Err(CannotUpdate::TooLarge { bytes, node });

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use hopwise_node::boot::{HASH_BYTES, RECORD};
+use hopwise_node::signature::{SEED_BYTES, SIGNATURE_BYTES, Signature, sign};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{BLOCK, Block, UpdatePlan, VERSION, crc32c};
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ pub enum BadPackage {
     NoBoard,
     #[error("the images are for {0} and {1}")]
     TwoBoards(&'static str, &'static str),
+    #[error("its signature for the {} slot is damaged; `hopwise sign` makes a new one", in_words(*.0))]
+    Signature(Slot),
     #[error("the image is not linked for the {} slot", in_words(*.0))]
     OtherSlot(Slot),
 }
@@ -40,6 +43,7 @@ pub struct Package {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Linked {
     pub plan: UpdatePlan,
+    pub signature: Option<Signature>,
     bytes: Vec<u8>,
 }
 
@@ -64,7 +68,11 @@ impl Linked {
             crc: crc32c([&bytes]),
             hash: Sha256::digest(&bytes).into(),
         };
-        Linked { plan, bytes }
+        Linked {
+            plan,
+            signature: None,
+            bytes,
+        }
     }
 }
 
@@ -85,6 +93,9 @@ fn version_3() -> u8 {
 struct Entry {
     bytes: usize,
     sha256: String,
+    /// Version, floor and signature as boards are told them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signature: Option<String>,
 }
 
 fn in_words(slot: Slot) -> &'static str {
@@ -96,7 +107,18 @@ fn in_words(slot: Slot) -> &'static str {
 
 /// As people read it.
 pub fn hex(hash: &[u8; HASH_BYTES]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    digits(hash)
+}
+
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn read_signature(digits: &str) -> Option<Signature> {
+    let pairs = digits.as_bytes().chunks(2).map(str::from_utf8);
+    let bytes = pairs.map(|pair| u8::from_str_radix(pair.ok()?, 16).ok());
+    let bytes: Vec<u8> = bytes.collect::<Option<_>>()?;
+    Signature::read(&bytes).filter(|_| bytes.len() == SIGNATURE_BYTES)
 }
 
 impl Package {
@@ -116,10 +138,18 @@ impl Package {
         }
     }
 
+    /// Signs both images with the owner's private key.
+    pub fn sign(&mut self, seed: &[u8; SEED_BYTES], version: u32, floor: u32) {
+        for image in &mut self.images {
+            image.signature = Some(sign(seed, &image.plan, version, floor));
+        }
+    }
+
     pub fn write(&self) -> Vec<u8> {
         let entry = |image: &Linked| Entry {
             bytes: image.bytes.len(),
             sha256: hex(&image.plan.hash),
+            signature: image.signature.map(|signature| digits(&signature.write())),
         };
         let contents = Contents {
             board: self.board.clone(),
@@ -152,7 +182,10 @@ impl Package {
             let damaged = || BadPackage::Damaged(slot);
             let (bytes, after) = rest.split_at_checked(entry.bytes).ok_or_else(damaged)?;
             rest = after;
-            let image = Linked::new(&contents.board, slot, bytes.to_vec());
+            let mut image = Linked::new(&contents.board, slot, bytes.to_vec());
+            if let Some(digits) = &entry.signature {
+                image.signature = Some(read_signature(digits).ok_or(BadPackage::Signature(slot))?);
+            }
             match hex(&image.plan.hash) == entry.sha256 {
                 true => Ok(image),
                 false => Err(damaged()),
@@ -190,6 +223,22 @@ mod tests {
         let block = |index| package.for_slot(Slot::Second).block(index).split_off(4);
         let sent: Vec<u8> = (0..blocks).flat_map(block).collect();
         assert_eq!(sent, package.for_slot(Slot::Second).bytes);
+    }
+
+    #[test]
+    fn a_signed_file_is_read_as_it_was_written() {
+        let mut package = package();
+        package.sign(&[3; SEED_BYTES], 7, 5);
+        let bytes = package.write();
+        assert_eq!(Package::read(&bytes).expect("a package"), package);
+        let signature = digits(&package.images[1].signature.expect("a signature").write());
+        let text = String::from_utf8_lossy(&bytes[..1_000]).into_owned();
+        let place = text.find(&signature).expect("the signature");
+        for wrong in [b'x', b'"', 0xff] {
+            let mut bytes = bytes.clone();
+            bytes[place] = wrong;
+            assert!(Package::read(&bytes).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -56,6 +56,10 @@ struct Board {
     taken: usize,
     /// It writes slowly: blocks that have come and wait, and one of them is written whenever it is asked how far it is.
     writes_slowly: bool,
+    /// It takes only what is signed, version 7; its firmware is too old for signatures; it has verified one.
+    owned: bool,
+    knows_no_signatures: bool,
+    has_verified: bool,
     /// What it gets turns out wrong so many times.
     damaged: usize,
     waiting: Vec<Vec<u8>>,
@@ -84,6 +88,9 @@ impl Mesh {
             dies_at: None,
             taken: 0,
             writes_slowly: false,
+            owned: false,
+            knows_no_signatures: false,
+            has_verified: false,
             damaged: 0,
             waiting: Vec::new(),
         };
@@ -144,7 +151,16 @@ impl Board {
                 }
                 return written(&self.state());
             }
-            Command::BeginUpdate(plan) => {
+            Command::BeginUpdate(_, Some(_)) if self.knows_no_signatures => CommandResult::Unknown,
+            Command::BeginUpdate(_, None) if self.owned => CommandResult::NoSignature,
+            Command::BeginUpdate(_, Some(_)) if self.owned && !core::mem::replace(&mut self.has_verified, true) => {
+                CommandResult::Busy
+            }
+            Command::BeginUpdate(_, Some(signature)) if self.owned && signature.version < 7 => CommandResult::Outdated,
+            Command::BeginUpdate(_, Some(signature)) if self.owned && signature.version > 7 => {
+                CommandResult::BadSignature
+            }
+            Command::BeginUpdate(plan, _) => {
                 if self.state().phase == UpdatePhase::Damaged {
                     self.damaged -= 1;
                 }
@@ -308,4 +324,22 @@ fn a_board_that_goes_back_or_lacks_blocks_is_named() {
     mesh.boards[1].deaf_for = usize::MAX;
     assert_eq!(mesh.update(), Err(CannotUpdate::Missing(vec![1])));
     assert_eq!(mesh.boards[0].slot, Slot::First);
+}
+
+#[test]
+fn boards_with_an_owner_get_what_is_signed_and_those_too_old_for_that_get_it_too() {
+    let told = |version: Option<u32>| {
+        let mut mesh = Mesh::new(3);
+        mesh.boards[0].owned = true;
+        mesh.boards[1].knows_no_signatures = true;
+        let mut package = package();
+        if let Some(version) = version {
+            package.sign(&[3; 32], version, 0);
+        }
+        update(&mut mesh, &package, &[vec![2, 1, 0]]).map(|report| report.boards)
+    };
+    assert_eq!(told(Some(7)), Ok(3));
+    assert_eq!(told(Some(6)), Err(CannotUpdate::Outdated { version: 6, node: 0 }));
+    assert_eq!(told(Some(8)), Err(CannotUpdate::BadSignature(0)));
+    assert_eq!(told(None), Err(CannotUpdate::NoSignature(0)));
 }
