@@ -16,6 +16,7 @@
 pub mod boards;
 pub mod chip;
 pub mod cpu;
+mod data_cache;
 pub mod hash;
 pub mod image;
 mod interrupted_flash_op;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::cpu::decode::decode;
 use crate::cpu::instruction::{Decoded, Op};
+use crate::data_cache::{DataCache, Maintenance};
 use crate::hash::mix;
 use crate::image::Image;
 use crate::interrupted_flash_op::InterruptedFlashOp;
@@ -65,6 +66,8 @@ pub struct Memory {
     pub ccm: Vec<u8>,
     /// Places of the flash whose programming or erase was cut off: their error correction tells so.
     torn: Vec<Range<u32>>,
+    /// On a Cortex-M7, while it is on.
+    cache: Option<Box<DataCache>>,
     /// The word of RAM that was last written in part, by its offset, and what it holds until another is.
     unwritten: Option<(usize, [u8; 8])>,
 }
@@ -93,6 +96,7 @@ impl Memory {
             sram: vec![0; sizes.sram],
             ccm: vec![0; sizes.ccm],
             torn: Vec::new(),
+            cache: None,
             unwritten: None,
         }
     }
@@ -186,20 +190,62 @@ impl Memory {
     }
 
     /// What DMA reads at an address, in the order of memory; `None` where it does not reach.
-    pub(crate) fn dma_load(&self, address: u32, bytes: u32) -> Option<u32> {
+    pub(crate) fn dma_load(&mut self, address: u32, bytes: u32) -> Option<u32> {
         let in_ccm = (self.sizes.ccm_base..self.sizes.sram_base).contains(&address);
         if in_ccm && !self.sizes.dma_reaches_ccm {
             return None;
         }
         (0..bytes).rev().try_fold(0, |word, place| {
-            Some(word << 8 | u32::from(self.byte(address.wrapping_add(place))?))
+            let address = address.wrapping_add(place);
+            let byte = match &mut self.cache {
+                Some(cache) if address >= self.sizes.sram_base => {
+                    cache.dma_load((address - self.sizes.sram_base) as usize, &mut self.sram)
+                }
+                _ => self.byte(address),
+            };
+            Some(word << 8 | u32::from(byte?))
         })
+    }
+
+    /// The data cache goes on or off. What is in it when it goes off is lost.
+    pub(crate) fn switch_data_cache(&mut self, on: bool) {
+        if let Some(cache) = self.cache.take_if(|_| !on) {
+            self.sram.copy_from_slice(cache.behind());
+        }
+        if on && self.cache.is_none() {
+            self.cache = Some(Box::new(DataCache::new(&self.sram)));
+        }
+    }
+
+    /// What the data cache, if it is on, does not keep from now on.
+    pub(crate) fn keep_out_of_cache(&mut self, uncached: impl Iterator<Item = Range<u32>>) {
+        let base = self.sizes.sram_base;
+        let offset = |address: u32| address.saturating_sub(base) as usize;
+        if let Some(cache) = &mut self.cache {
+            cache.uncached = uncached
+                .map(|Range { start, end }| offset(start)..offset(end))
+                .collect();
+        }
+    }
+
+    /// Maintains the data cache by an address, or by set and way.
+    pub(crate) fn maintain_data_cache(&mut self, what: Maintenance, by_address: bool, value: u32) {
+        let offset = value.wrapping_sub(self.sizes.sram_base) as usize;
+        match &mut self.cache {
+            Some(cache) if by_address => cache.maintain(what, offset, &mut self.sram),
+            Some(cache) => cache.maintain_set(what, value, &mut self.sram),
+            None => {}
+        }
     }
 
     /// DMA writes to RAM; `None` where it does not reach.
     pub(crate) fn dma_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<()> {
         for place in 0..bytes {
             let address = address.wrapping_add(place);
+            if let (Some(cache), Some(offset)) = (&mut self.cache, address.checked_sub(self.sizes.sram_base)) {
+                cache.dma_store(offset as usize, (value >> (8 * place)) as u8, &mut self.sram)?;
+                continue;
+            }
             let byte = if self.sizes.dma_reaches_ccm && address < self.sizes.sram_base {
                 self.ccm_byte_mut(address)
             } else {
@@ -245,6 +291,7 @@ impl Memory {
 
     /// A reset: what RAM was about to write is lost.
     pub(crate) fn lose_unwritten(&mut self) {
+        self.switch_data_cache(false);
         if let Some((word, held)) = self.unwritten.take() {
             self.sram[word..word + 8].copy_from_slice(&held);
         }
@@ -377,6 +424,7 @@ impl Memory {
             .flatten()
             .map(|sector| &sector[..])
             .chain([&self.sram[..], &self.ccm[..]])
+            .chain(self.cache.iter().map(|cache| cache.behind()))
     }
 }
 

@@ -151,7 +151,6 @@ fn start(slots: Slots<'_>, programs: MakePrograms<'_, NodeSizes>) -> &'static No
         reset_cause: cause as u8,
         fault: boot.fault,
         crashes_again: boot.crashes_again,
-        complaint: boards::complaint(),
     };
     static NODE: StaticCell<Node> = StaticCell::new();
     Node::start(Chip, board, Images::new(), &start, |node| NODE.init(node), programs)

@@ -54,6 +54,10 @@ impl Platform for Chip {
         time::publish(time);
     }
 
+    fn complaint() -> Option<&'static str> {
+        boards::complaint()
+    }
+
     #[cfg(feature = "signed")]
     fn verify(&self, job: &Job) -> Option<bool> {
         verification::verify(job)
@@ -85,6 +89,8 @@ impl Rest {
 impl Upkeep for Rest {
     fn heartbeat(&mut self) {
         boards::feed_watchdog();
+        #[cfg(not(chip_l4))]
+        boards::change_to_external_clock();
         self.programs.look();
         self.losses.tell();
     }

@@ -73,7 +73,7 @@ impl LifeSigns {
 }
 
 /// Lets a program change the flash, within a number of microseconds: two seconds at most, in which the watchdog lives. The neighbors know of the
-/// pause before it begins, so links stay up. `None` if the flash is not laid out as embassy expects.
+/// pause before it begins, so links stay up. `None` if the flash is not laid out as embassy expects, or the supply is too low.
 ///
 /// A program has only the parts of the flash that the board's memory map leaves free. Without this, writing to them would stop
 /// the board's links, and could meet the node's own writing in the middle.
@@ -85,5 +85,5 @@ pub async fn change_flash<R>(
     let _pause = mesh.pause(within).await;
     // SAFETY: others change other parts of the flash, and none of them runs meanwhile.
     let mut flash = boards::flash(unsafe { peripherals::FLASH::steal() })?;
-    Some(with_node_out(|| boards::change_flash(|| change(&mut flash))))
+    with_node_out(|| boards::change_flash(|| change(&mut flash)))
 }

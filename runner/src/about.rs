@@ -37,8 +37,6 @@ pub struct Board {
     pub fault: Option<FaultText>,
     /// It has crashed several times soon after boot, so it ignores its config.
     pub crashes_again: bool,
-    /// A hardware fault of the board.
-    pub complaint: Option<&'static str>,
 }
 
 pub(crate) struct About<P: Platform> {
@@ -178,14 +176,9 @@ impl<P: Platform> About<P> {
             baud: self.baud,
             uptime_ms: now / 1_000,
             card: self.card(),
-            fault: self.board.fault.clone().or_else(|| self.complaint().map(text)),
+            fault: self.board.fault.clone().or_else(|| P::complaint().map(text)),
             on_trial: self.on_trial.get(),
         }
-    }
-
-    /// A hardware fault of the board.
-    pub(crate) fn complaint(&self) -> Option<&'static str> {
-        self.board.complaint
     }
 
     pub(crate) fn log(&self) {
@@ -193,7 +186,7 @@ impl<P: Platform> About<P> {
         if let Some(fault) = fault {
             log!(error, "before the restart: {}", fault);
         }
-        if let Some(complaint) = self.complaint() {
+        if let Some(complaint) = P::complaint() {
             log!(warn, "{}", complaint);
         }
         if self.on_trial.get() {

@@ -29,7 +29,7 @@ impl Rhythmic {
     pub(crate) fn step<P: Platform, C: Capacities>(&mut self, driver: &Runner<P, C>) -> bool {
         let (rhythm, packets_pass) = rhythm(driver);
         self.inverted = packets_pass && !self.inverted;
-        let rhythm = rhythm ^ driver.about.complaint().map_or(0, |_| COMPLAINT);
+        let rhythm = rhythm ^ P::complaint().map_or(0, |_| COMPLAINT);
         let lit = rhythm << self.step & 0x8000 != 0;
         self.step = (self.step + 1) % Rhythm::BITS;
         lit != self.inverted

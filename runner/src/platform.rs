@@ -52,6 +52,11 @@ pub trait Platform {
         let _ = time;
     }
 
+    /// What is wrong with the hardware of the board, if anything.
+    fn complaint() -> Option<&'static str> {
+        None
+    }
+
     /// Verifies the signature of an image; `None` as long as that is in progress. Called with the same job several times a second until it is done.
     ///
     /// A shell whose node must not stand still for tens of milliseconds has something of lower priority do it.

@@ -22,8 +22,12 @@ impl Bus for Chip {
                         let word = self
                             .peripheral(unit)
                             .map_or(0, |peripheral| peripheral.read(offset & !3, now));
-                        if unit == Unit::Rtc {
-                            self.check_unit(unit);
+                        match unit {
+                            Unit::Rtc => self.check_unit(unit),
+                            Unit::Pwr => {
+                                return Some((word | self.low_supply(offset & !3, now)) >> (8 * (address & 3)));
+                            }
+                            _ => {}
                         }
                         word
                     }
@@ -40,6 +44,7 @@ impl Bus for Chip {
 
     fn write(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> Option<()> {
         if (FLASH..FLASH + memory.flash_size()).contains(&address) {
+            let value = self.as_supplied(value, now);
             let busy = self.flash.program(address, bytes, value, now, memory);
             self.stall += self.clocks.cycles_in(busy);
             self.check_unit(Unit::Flash);

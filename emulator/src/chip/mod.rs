@@ -61,6 +61,7 @@ use rcc::{Family, Rcc};
 use rtc::Rtc;
 use rules::{Rule, Violation};
 use slots::{Changed, LINES, Slots, Unit};
+use supply::Voltage;
 use syscfg::Syscfg;
 use usart::Usart;
 
@@ -95,6 +96,7 @@ pub struct Chip {
     unique_id: [u32; 3],
     rcc: Rcc,
     power: Box<dyn PowerControl>,
+    voltage: Voltage,
     flash: Box<dyn FlashControl>,
     dma: Controllers,
     uarts: [Option<Box<Usart>>; UARTS],
@@ -147,7 +149,7 @@ impl Hash for Chip {
         self.i2c.iter().for_each(|port| port.digest(hasher));
         (&self.gpio, &self.exti, &self.syscfg, &self.iwdg, self.debug_control).hash(hasher);
         (self.unique_id, self.clocks, self.clock_changed, self.lines).hash(hasher);
-        (self.slots.dates(), self.next, self.dirty, self.stall).hash(hasher);
+        (self.slots.dates(), self.next, self.dirty, self.stall, self.voltage).hash(hasher);
         (&self.remarks, &self.violations).hash(hasher);
     }
 }
@@ -174,6 +176,7 @@ impl Chip {
             unique_id: individual.unique_id,
             rcc,
             power,
+            voltage: Voltage::STEADY,
             flash,
             dma,
             uarts,
@@ -478,6 +481,9 @@ impl Chip {
             }
             Unit::Flash => {
                 let busy = self.flash.start_erase(now, memory);
+                if busy > 0 {
+                    self.as_supplied(0, now);
+                }
                 self.stall += self.clocks.cycles_in(busy);
                 self.check_unit(unit);
                 self.update_clocks(now);

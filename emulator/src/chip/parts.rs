@@ -42,6 +42,16 @@ pub(super) trait PowerControl: Peripheral {
 
     /// What the chip bears as it is powered.
     fn limits(&self) -> Limits;
+
+    /// The PVD, if it is on.
+    fn detector(&self) -> Option<Detector>;
+}
+
+/// What the PVD watches for, and the bit in a register of the PWR that tells.
+pub(super) struct Detector {
+    pub(super) millivolts: u64,
+    pub(super) offset: u32,
+    pub(super) bit: u32,
 }
 
 pub(super) trait FlashControl: Peripheral {
@@ -61,6 +71,11 @@ pub(super) trait FlashControl: Peripheral {
     /// The core has read what was cut off. Returns whether that is a bus fault; else it is an NMI.
     fn meet_torn(&mut self, _address: u32) -> bool {
         false
+    }
+
+    /// The lowest supply with which the flash may be written as it is set up.
+    fn lowest_millivolts(&self) -> u64 {
+        0
     }
 
     /// The highest HCLK in Hz at which the flash may be written as it is set up.

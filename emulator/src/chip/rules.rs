@@ -28,6 +28,8 @@ pub enum Rule {
     WaitStates,
     /// The flash is unlocked, erased and written in order, in the announced width.
     FlashOrder,
+    /// The flash is changed while the supply is high enough for the announced width.
+    Supply,
     /// The caches of the flash are emptied before what has changed is read.
     FlashCache,
     /// DMA streams are set up while they are off, without old flags, for memory that they reach.

@@ -160,6 +160,8 @@ impl<B: Bus> Cpu<B> {
             return Ok(self.read_system(address) >> (8 * (address & 3)));
         }
         let word = self.bus.read(address, bytes, self.now, &mut self.memory);
+        // A read comes after what was written before.
+        self.nvic.settle();
         self.bus.done_at(self.r[15].wrapping_sub(4));
         if self.bus.wants_poll() {
             self.deadline = 0;

@@ -173,7 +173,7 @@ impl<B: Bus> Cpu<B> {
         if !legal || !self.nvic.is_active(returning) || to_handler != nested {
             return Err(Fault::InvalidReturn);
         }
-        self.nvic.deactivate(returning);
+        self.nvic.end_handler(returning, self.now);
         if returning != super::nvic::NMI {
             self.faultmask = false;
         }

@@ -194,6 +194,7 @@ pub(crate) enum Op {
 
     // System.
     Nop,
+    Barrier,
     WaitForEvent,
     WaitForInterrupt,
     SendEvent,

@@ -17,6 +17,7 @@ mod exceptions;
 mod execute;
 pub mod fault;
 pub(crate) mod instruction;
+mod mpu;
 mod nvic;
 mod rounding;
 mod run;
@@ -31,7 +32,8 @@ use std::hash::{Hash, Hasher};
 use crate::memory::Memory;
 use art::Art;
 use fault::FaultReport;
-use nvic::Nvic;
+use mpu::Mpu;
+use nvic::{Lateness, Nvic};
 use scs::SystemControl;
 use systick::SysTick;
 
@@ -88,7 +90,9 @@ pub struct Cpu<B: Bus> {
     /// The address that an exclusive load has marked.
     exclusive: Option<u32>,
     nvic: Nvic,
+    lateness: Lateness,
     scs: SystemControl,
+    mpu: Mpu,
     systick: SysTick,
     art: Art,
     /// The present time.
@@ -142,7 +146,9 @@ impl<B: Bus> Cpu<B> {
             sleep: Sleep::Awake,
             exclusive: None,
             nvic: Nvic::default(),
+            lateness: Lateness::default(),
             scs: SystemControl::new(),
+            mpu: Mpu::default(),
             systick: SysTick::default(),
             art: Art::new(FlashReading::F4, 0),
             now: 0,
@@ -172,6 +178,7 @@ impl<B: Bus> Cpu<B> {
         (self.event, self.sleep, self.exclusive) = (false, Sleep::Awake, None);
         self.nvic = Nvic::default();
         self.scs = SystemControl::new();
+        self.mpu = Mpu::default();
         self.systick = SysTick::default();
         self.art = Art::new(self.bus.flash_reading(), self.bus.flash_access());
         (self.deadline, self.next_look, self.reset_request) = (0, 0, false);
@@ -192,6 +199,11 @@ impl<B: Bus> Cpu<B> {
         let (stack, entry) = (word(0).unwrap_or(0), word(4).unwrap_or(0));
         (self.r[13], self.next) = (stack & !3, entry & !1);
         (self.scs.vtor, self.scs.thumb) = (vectors, entry & 1 != 0);
+    }
+
+    /// Has interrupts come late from now on, each by less than a number of cycles, as the seed says.
+    pub fn delay_interrupts(&mut self, seed: u64, bound: Cycles) {
+        (self.lateness.seed, self.lateness.bound) = (seed, bound);
     }
 
     /// Executes nothing until it is [resumed](Self::resume) or reset.
@@ -289,7 +301,15 @@ impl<B: Bus + Hash> Hash for Cpu<B> {
         (self.s, self.fpscr).hash(hasher);
         (self.primask, self.faultmask, self.basepri, self.control).hash(hasher);
         (self.event, self.sleep, self.exclusive, self.reset_request).hash(hasher);
-        (&self.nvic, &self.scs, &self.systick, &self.art).hash(hasher);
+        (
+            &self.nvic,
+            self.lateness,
+            &self.scs,
+            &self.mpu,
+            &self.systick,
+            &self.art,
+        )
+            .hash(hasher);
         (self.now, self.stalled_until, self.instructions).hash(hasher);
         (self.exceptions, self.fault_count).hash(hasher);
         self.memory.changeable().for_each(|memory| hasher.write(memory));

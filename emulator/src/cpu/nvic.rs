@@ -2,6 +2,9 @@
 //!
 //! Exceptions are numbered as in the manual: 1 to 15 are the core's own, 16 and above the interrupts of the chip.
 
+use super::{Cycles, NEVER};
+use crate::hash::mix;
+
 /// Interrupt request lines of the chip, one bit each.
 pub type InterruptLines = u128;
 
@@ -22,6 +25,9 @@ pub(super) const FIRST_INTERRUPT: usize = 16;
 pub(super) const THREAD_PRIORITY: i32 = 256;
 /// STM32F4 implement the upper four bits of a priority.
 pub(super) const PRIORITY_BITS: u8 = 0xf0;
+
+/// Cycles for which the core still sees a request after it has written what clears it.
+const ON_ITS_WAY: Cycles = 4;
 
 /// Exceptions, a bit for each.
 type Set = u128;
@@ -48,6 +54,37 @@ fn shown(set: Set, word: u32) -> u32 {
     (set >> FIRST_INTERRUPT).checked_shr(32 * word).unwrap_or(0) as u32
 }
 
+/// Interrupts come late, each by a time of its own below a bound, as those of a bus that others use do.
+#[derive(Clone, Copy, Default, Hash)]
+pub(super) struct Lateness {
+    pub(super) seed: u64,
+    /// The longest time; 0 if they come at once.
+    pub(super) bound: Cycles,
+    /// Requests that are shown, and from when on the others are, if there are any.
+    shown: InterruptLines,
+    until: Option<Cycles>,
+}
+
+impl Lateness {
+    /// The requests that the core sees now, of those that there are, and when it may see more.
+    pub(super) fn delay(&mut self, lines: InterruptLines, now: Cycles) -> (InterruptLines, Cycles) {
+        self.shown &= lines;
+        if self.bound == 0 || lines == self.shown {
+            (self.shown, self.until) = (lines, None);
+            return (lines, NEVER);
+        }
+        let until = *self.until.get_or_insert_with(|| {
+            self.seed = mix(self.seed);
+            now + self.seed % self.bound
+        });
+        if until > now {
+            return (self.shown, until);
+        }
+        (self.shown, self.until) = (lines, None);
+        (lines, NEVER)
+    }
+}
+
 #[derive(Hash)]
 pub(super) struct Nvic {
     pending: Set,
@@ -55,6 +92,9 @@ pub(super) struct Nvic {
     active: Set,
     /// Interrupt requests as they were last seen.
     lines: Set,
+    /// Those that have fallen since the core last waited for what it had written.
+    fallen: Set,
+    fallen_at: Cycles,
     priority: [u8; EXCEPTIONS],
     /// PRIGROUP of AIRCR.
     pub(super) group: u32,
@@ -68,6 +108,8 @@ impl Default for Nvic {
             enabled: 0xffff,
             active: 0,
             lines: 0,
+            fallen: 0,
+            fallen_at: 0,
             priority: [0; EXCEPTIONS],
             group: 0,
         }
@@ -103,11 +145,28 @@ impl Nvic {
 
     /// Takes over the requests of the chip: a rising one stays pending even if it falls again at once.
     /// Returns whether anything became pending.
-    pub(super) fn see_lines(&mut self, lines: InterruptLines) -> bool {
+    pub(super) fn see_lines(&mut self, lines: InterruptLines, now: Cycles) -> bool {
         let before = std::mem::replace(&mut self.lines, lines << FIRST_INTERRUPT);
+        if before & !self.lines != 0 {
+            (self.fallen, self.fallen_at) = (before & !self.lines, now);
+        }
         let rising = self.lines & !before;
         self.pending |= rising;
         rising != 0
+    }
+
+    /// The core has waited until what it wrote has come where it was written to.
+    pub(super) fn settle(&mut self) {
+        self.fallen = 0;
+    }
+
+    /// The handler of an exception ends. A request that it has only just cleared is still seen, so the handler begins once more: what is written to a
+    /// peripheral is on its way for a while (ST's AN4044 and errata sheets).
+    pub(super) fn end_handler(&mut self, exception: usize, now: Cycles) {
+        self.deactivate(exception);
+        if has(self.fallen, exception) && now < self.fallen_at + ON_ITS_WAY {
+            self.pend(exception, true);
+        }
     }
 
     /// All that waits for its handler: a request that is still there counts again once its handler is done.
@@ -217,12 +276,12 @@ mod tests {
     fn a_pulse_stays_pending_and_a_level_comes_again() {
         let mut nvic = Nvic::default();
         nvic.write(0x080 - 0x80, 1 << 5);
-        assert!(nvic.see_lines(1 << 5));
-        nvic.see_lines(0);
+        assert!(nvic.see_lines(1 << 5, 0));
+        nvic.see_lines(0, 0);
         assert_eq!(nvic.first_waiting().map(|first| first.0), Some(21));
         nvic.activate(21);
         assert_eq!(nvic.first_waiting(), None);
-        nvic.see_lines(1 << 5);
+        nvic.see_lines(1 << 5, 0);
         nvic.pend(21, false);
         assert_eq!(nvic.first_waiting(), None, "not while its handler runs");
         nvic.deactivate(21);

@@ -3,13 +3,15 @@
 
 use super::nvic::{FIRST_INTERRUPT, NMI, PEND_SV, SYS_TICK};
 use super::{Bus, Cpu, Cycles, Notice};
+use crate::data_cache::Maintenance;
 
 /// CPUID of a Cortex-M4 r0p1.
 const CPUID: u32 = 0x410f_c241;
 /// CPUID of a Cortex-M7 r1p1.
 const CPUID_M7: u32 = 0x411f_c271;
-/// CCR: the instruction cache of a Cortex-M7 is on; its branch prediction always is.
+/// CCR: the caches of a Cortex-M7 are on; its branch prediction always is.
 const INSTRUCTION_CACHE: u32 = 1 << 17;
+const DATA_CACHE: u32 = 1 << 16;
 const BRANCH_PREDICTION: u32 = 1 << 18;
 const VECTKEY: u32 = 0x05fa;
 /// Bits of CCR.
@@ -35,7 +37,7 @@ const TRCENA: u32 = 1 << 24;
 const CYCCNTENA: u32 = 1;
 
 /// What may be written on the private peripheral bus: the first address and the last, a name, and the bits that are modeled, or do no harm.
-/// Locks of debug units do none, nor does what maintains a data cache that is off: nothing else of this is without a model.
+/// Locks of debug units do none: nothing else of this is without a model.
 const KNOWN: &[(u32, u32, &str, u32)] = &[
     (0xe000_0fb0, 0xe000_0fb0, "ITM_LAR", u32::MAX),
     (0xe000_1000, 0xe000_1000, "DWT_CTRL", CYCCNTENA),
@@ -67,8 +69,9 @@ const KNOWN_M7: &[(u32, u32, &str, u32)] = &[
         0xe000_ed14,
         0xe000_ed14,
         "CCR",
-        CONFIGURATION | INSTRUCTION_CACHE | BRANCH_PREDICTION,
+        CONFIGURATION | INSTRUCTION_CACHE | DATA_CACHE | BRANCH_PREDICTION,
     ),
+    (0xe000_ed94, 0xe000_edb8, "MPU", u32::MAX),
     (0xe000_ed84, 0xe000_ed84, "CSSELR", 0xf),
     (0xe000_ef50, 0xe000_ef78, "a cache's maintenance", u32::MAX),
 ];
@@ -166,7 +169,10 @@ impl<B: Bus> Cpu<B> {
             0xe000_ed2c => self.scs.hfsr,
             0xe000_ed34 => self.scs.mmfar,
             0xe000_ed38 => self.scs.bfar,
+            // CCSIDR of the data cache: 128 sets of 4 ways of 32 bytes.
+            0xe000_ed80 if self.art.is_in_core() => 0xf00f_e019,
             0xe000_ed88 => self.scs.cpacr,
+            address @ 0xe000_ed90..=0xe000_edb8 if self.art.is_in_core() => self.mpu.read(address - 0xe000_ed90),
             0xe000_edfc => self.scs.demcr,
             0xe000_ef34 => self.scs.fpccr,
             0xe000_ef38 => self.scs.fpcar,
@@ -230,8 +236,10 @@ impl<B: Bus> Cpu<B> {
             }
             0xe000_ed10 => self.scs.scr = value & (SLEEPONEXIT | SLEEPDEEP | SEVONPEND),
             0xe000_ed14 if self.art.is_in_core() => {
-                self.scs.ccr = value & (CONFIGURATION | INSTRUCTION_CACHE) | BRANCH_PREDICTION;
+                self.scs.ccr = value & (CONFIGURATION | INSTRUCTION_CACHE | DATA_CACHE) | BRANCH_PREDICTION;
                 self.art.switch_core_cache(value & INSTRUCTION_CACHE != 0);
+                self.memory.switch_data_cache(value & DATA_CACHE != 0);
+                self.memory.keep_out_of_cache(self.mpu.uncached());
             }
             0xe000_ed14 => self.scs.ccr = value & CONFIGURATION,
             0xe000_ed18..=0xe000_ed23 => self.write_priorities(4, address - 0xe000_ed18, bytes, value),
@@ -245,6 +253,17 @@ impl<B: Bus> Cpu<B> {
             0xe000_ed88 => self.scs.cpacr = value & 0x00f0_0000,
             0xe000_edfc => self.scs.set_debug(self.now, |scs| scs.demcr = value),
             0xe000_ef00 => self.nvic.write(0x100 + (value & 0x1e0) / 8, 1 << (value & 31)),
+            0xe000_ed94..=0xe000_edb8 if self.art.is_in_core() => self.write_mpu(address - 0xe000_ed90, value),
+            // DCIMVAC, DCISW, DCCMVAU, DCCMVAC, DCCSW, DCCIMVAC, DCCISW.
+            0xe000_ef5c..=0xe000_ef74 => {
+                let by_address = matches!(address & 0xff, 0x5c | 0x64 | 0x68 | 0x70);
+                let what = match address & 0xff {
+                    0x5c | 0x60 => Maintenance::Invalidate,
+                    0x64..=0x6c => Maintenance::Clean,
+                    _ => Maintenance::CleanAndInvalidate,
+                };
+                self.memory.maintain_data_cache(what, by_address, value);
+            }
             // ICIALLU, ICIMVAU: what the core knows of its instructions.
             0xe000_ef50 | 0xe000_ef58 if self.art.is_in_core() => self.art.forget_instructions(),
             0xe000_ef34 => self.scs.fpccr = self.scs.fpccr & LSPACT | value & (ASPEN | LSPEN),

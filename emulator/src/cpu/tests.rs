@@ -16,6 +16,8 @@ pub(super) struct Pins {
     lines: InterruptLines,
     register: u32,
     stall: Cycles,
+    /// A write to the register ends all requests.
+    clears: bool,
 }
 
 impl Bus for Pins {
@@ -23,6 +25,9 @@ impl Bus for Pins {
         (address & !3 == 0x4000_0000).then_some(self.register >> (8 * (address & 3)))
     }
     fn write(&mut self, address: u32, bytes: u32, value: u32, _: Cycles, _: &mut Memory) -> Option<()> {
+        if self.clears {
+            self.lines = 0;
+        }
         let shift = 8 * (address & 3);
         let of_part = ((1_u64 << (8 * bytes)) - 1) as u32;
         let mask = if bytes == 4 { u32::MAX } else { of_part << shift };
@@ -99,6 +104,42 @@ fn an_interrupt_saves_and_restores_everything() {
     let found = (cpu.r[..15].to_vec(), cpu.xpsr(), cpu.next);
     assert_eq!(found, (before[..15].to_vec(), xpsr, next));
     assert_eq!(cpu.exceptions, 1);
+}
+
+/// What a handler writes last is on its way while it returns, so it begins once more; a barrier or a read waits for it.
+#[test]
+fn a_request_that_is_cleared_last_is_served_twice() {
+    // str r1, [r0]; then nothing, dsb, or ldr r2, [r0]; then bx lr.
+    let cases: [(&[u16], u64); 3] = [
+        (&[0x6001, RETURN], 2),
+        (&[0x6001, 0xf3bf, 0x8f4f, RETURN], 1),
+        (&[0x6001, 0x6802, RETURN], 1),
+    ];
+    for (handler, times) in cases {
+        let mut cpu = core(&[0xbf00; 8], &[(16, handler)]);
+        (cpu.r[0], cpu.bus.lines, cpu.bus.clears) = (0x4000_0000, 1, true);
+        enable(&mut cpu, 0, 0);
+        cpu.run_until(200);
+        assert_eq!((cpu.exceptions, cpu.exception()), (times, 0), "{handler:x?}");
+    }
+}
+
+#[test]
+fn late_interrupts_come_within_their_bound() {
+    const BOUND: Cycles = 60;
+    let entered = |seed, bound| {
+        let mut cpu = core(&[0xbf00; 100], &[]);
+        cpu.delay_interrupts(seed, bound);
+        cpu.bus.lines = 1;
+        enable(&mut cpu, 0, 0);
+        while cpu.exceptions == 0 {
+            cpu.step();
+        }
+        cpu.now
+    };
+    let at_once = entered(0, 0);
+    let times: std::collections::BTreeSet<Cycles> = (0..50).map(|seed| entered(seed, BOUND) - at_once).collect();
+    assert!(times.len() > 20 && times.iter().all(|late| *late <= BOUND), "{times:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use super::board::Board;
 use crate::chip::ResetCause;
 use crate::hash::mix;
+use crate::time::{SECOND, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Supply {
@@ -49,6 +50,13 @@ impl Board {
             is_on: false,
             catches_resets: false,
         };
+    }
+
+    /// The supply begins to fall from 3.3 V, to nothing within a time. The chip runs down to 1.7 V: whoever calls this then
+    /// [cuts the power](Self::cut_power).
+    pub fn let_supply_fall(&mut self, within: Time) {
+        let cycles = u128::from(within) * u128::from(self.cpu.bus.clocks().hclk) / u128::from(SECOND);
+        self.cpu.bus.let_supply_fall(self.cpu.now, cycles as u64);
     }
 
     /// The power comes back.
@@ -113,6 +121,7 @@ mod tests {
     use super::super::board::{BoardOptions, Intervention};
     use super::*;
     use crate::chip::UARTS;
+    use crate::chip::rules::Rule;
     use crate::image::Image;
     use crate::time::MILLISECOND;
     use crate::world::World;
@@ -221,6 +230,60 @@ mod tests {
             left += u32::from(torn != u32::MAX);
         }
         assert!((1..20).contains(&left), "{left}");
+    }
+
+    #[test]
+    fn a_word_that_is_programmed_with_too_low_a_supply_is_not_what_was_written() {
+        // x32 takes 2.7 V.
+        for (within, is_whole) in [(1_000, true), (10, false)] {
+            let mut board = board();
+            write(
+                &mut board,
+                &[
+                    (FLASH_KEYR, 0x4567_0123),
+                    (FLASH_KEYR, 0xcdef_89ab),
+                    (FLASH_CR, PROGRAM),
+                ],
+            );
+            board.let_supply_fall(within * MILLISECOND);
+            board.run_until(3 * MILLISECOND);
+            write(&mut board, &[(PLACE, WORD)]);
+            assert_eq!(word(&board) == WORD, is_whole, "{within}");
+            let rules: Vec<Rule> = board.violations().iter().map(|violation| violation.rule).collect();
+            assert_eq!(rules, if is_whole { vec![] } else { vec![Rule::Supply] });
+        }
+    }
+
+    /// On every family of chips: the clock of the PWR, where its PVD is switched on at its highest level, and the bit that tells.
+    #[test]
+    fn the_detector_tells_when_the_supply_falls() {
+        for (name, gate, control, on, status, bit) in [
+            ("nucleo-f446re", 0x4002_3840, 0x4000_7000, 0xf0, 0x4000_7004, 2),
+            ("nucleo-l476rg", 0x4002_1058, 0x4000_7004, 0xd, 0x4000_7014, 11),
+            ("nucleo-g474re", 0x4002_1058, 0x4000_7004, 0xd, 0x4000_7014, 11),
+            ("nucleo-h743zi", 0, 0x5802_4800, 0xd0, 0x5802_4804, 4),
+        ] {
+            let kind = crate::boards::find(name).expect("a board");
+            let image = board().cpu.memory.image().clone();
+            let mut board = Board::new(&image, BoardOptions::of(kind));
+            if gate != 0 {
+                write(&mut board, &[(gate, 1 << 28)]);
+            }
+            let is_low = |board: &mut Board| board.cpu.read_register(status).expect("a register") >> bit & 1 != 0;
+            board.let_supply_fall(10 * MILLISECOND);
+            board.run_until(2 * MILLISECOND);
+            assert!(!is_low(&mut board), "{name}: it is off");
+            write(&mut board, &[(control, on)]);
+            assert!(is_low(&mut board), "{name}: 2.64 V");
+            board.cut_power(1);
+            board.restore_power();
+            if gate != 0 {
+                write(&mut board, &[(gate, 1 << 28)]);
+            }
+            write(&mut board, &[(control, on)]);
+            assert!(!is_low(&mut board), "{name}: 3.3 V");
+            assert_eq!(board.violations(), [], "{name}");
+        }
     }
 
     #[test]

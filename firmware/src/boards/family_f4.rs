@@ -12,6 +12,7 @@ pub(super) use embassy_stm32::rcc::PllPDiv as PllDiv;
 
 /// Without anything at the HSE pins, the internal oscillator of 16 MHz takes its place.
 const INTERNAL: PllPreDiv = PllPreDiv::DIV8;
+pub(super) const FULL_SPEED: Sysclk = Sysclk::PLL1_P;
 const _: () = assert!(CLOCK.pll_input == 2_000_000, "both clocks are divided to the same");
 
 pub(super) fn start() -> embassy_stm32::Peripherals {
@@ -27,12 +28,41 @@ pub(super) fn start() -> embassy_stm32::Peripherals {
         divr: None,
     });
     super::divide(&mut config.rcc);
-    config.rcc.sys = Sysclk::PLL1_P;
+    config.rcc.sys = FULL_SPEED;
     embassy_stm32::init(config)
 }
 
 pub(super) fn is_clocked_from_inside() -> bool {
     pac::RCC.pllcfgr().read().pllsrc() == PllSource::HSI
+}
+
+pub(super) fn switch_pll(on: bool) {
+    pac::RCC.cr().modify(|w| w.set_pllon(on));
+    while pac::RCC.cr().read().pllrdy() != on {}
+}
+
+pub(super) fn feed_pll_from_outside() {
+    pac::RCC.pllcfgr().modify(|w| {
+        w.set_pllsrc(PllSource::HSE);
+        w.set_pllm(CLOCK.prediv);
+    });
+}
+
+pub(super) fn run_from(clock: Sysclk) {
+    pac::RCC.cfgr().modify(|w| w.set_sw(clock));
+    while pac::RCC.cfgr().read().sws() != clock {}
+}
+
+/// Has the PVD watch the supply, from 2.9 V down. Writing 32 bits at once takes 2.7.
+pub(super) fn watch_supply() {
+    pac::PWR.cr1().modify(|w| {
+        w.set_pls(7);
+        w.set_pvde(true);
+    });
+}
+
+pub(super) fn is_supply_low() -> bool {
+    pac::PWR.csr1().read().pvdo()
 }
 
 /// Switches on what hides the wait states of the flash. embassy leaves it off: a board then has time for three quarters of its

@@ -58,3 +58,15 @@ pub(super) fn is_clocked_from_inside() -> bool {
 
 /// The caches are on after reset, and embassy switches on the prefetch.
 pub(super) fn accelerate() {}
+
+/// Has the PVD watch the supply, from 2.9 V down.
+pub(super) fn watch_supply() {
+    pac::PWR.cr2().modify(|w| {
+        w.set_pls(pac::pwr::vals::Pls::V2_9);
+        w.set_pvde(true);
+    });
+}
+
+pub(super) fn is_supply_low() -> bool {
+    pac::PWR.sr2().read().pvdo()
+}

@@ -21,7 +21,7 @@ use embassy_stm32::gpio::{AfType, Flex, Input, Output, OutputType, Pull, Speed};
 use embassy_stm32::pac::iwdg::vals::{Key, Pr};
 use embassy_stm32::rcc::{AHBPrescaler, APBPrescaler, PllMul, PllPreDiv};
 #[cfg(not(chip_l4))]
-use embassy_stm32::rcc::{Hse, HseMode};
+use embassy_stm32::rcc::{Hse, HseMode, Sysclk};
 #[cfg(not(chip_l4))]
 use embassy_stm32::time::Hertz;
 use embassy_stm32::{Peri, Peripherals, pac, peripherals};
@@ -56,6 +56,10 @@ pub(crate) struct Board {
 /// largest sector of the slowest flash takes up to two seconds.
 const WATCHDOG_MILLIS: u16 = 4_000;
 
+/// Milliseconds that are waited for the supply at a start, and a millisecond in cycles of the fastest board.
+const SUPPLY_RISES: u32 = 200;
+const MILLISECOND: u32 = 400_000;
+
 /// Where the clocks come from, and what is made of that.
 struct Clock {
     /// Whether it is fed into the HSE pin; otherwise it is a crystal's, or the chip's own.
@@ -83,8 +87,38 @@ fn divide(rcc: &mut embassy_stm32::rcc::Config) {
 /// Starts the clocks and what depends on them.
 pub(crate) fn start() -> Peripherals {
     let peripherals = family::start();
+    // embassy has switched off what did not run.
+    #[cfg(not(chip_l4))]
+    if family::is_clocked_from_inside() {
+        switch_on_hse();
+    }
+    family::watch_supply();
+    // It may still be rising. What is wrong for longer is said by whoever writes to the flash.
+    for _ in 0..SUPPLY_RISES {
+        if !family::is_supply_low() {
+            break;
+        }
+        cortex_m::asm::delay(MILLISECOND);
+    }
     family::accelerate();
     peripherals
+}
+
+/// Changes over to the external clock if that has come after all: from an ST-LINK whose USB was plugged in late. Both clocks are divided to the
+/// same, so all rates stay. While the PLL starts again they do not: a frame may be damaged, and embassy's clock loses some 0.2 ms.
+#[cfg(not(chip_l4))]
+pub(crate) fn change_to_external_clock() {
+    if !family::is_clocked_from_inside() || !pac::RCC.cr().read().hserdy() {
+        return;
+    }
+    cortex_m::interrupt::free(|_| {
+        family::run_from(Sysclk::HSI);
+        family::switch_pll(false);
+        family::feed_pll_from_outside();
+        family::switch_pll(true);
+        family::run_from(family::FULL_SPEED);
+    });
+    defmt::info!("the external clock has come, and is used");
 }
 
 /// Starts the watchdog.
@@ -118,8 +152,13 @@ pub(crate) fn clock(port: u8) -> Option<UartClock> {
     chosen::CLOCKS.get(usize::from(port)).copied()
 }
 
-/// Does something that erases or writes the flash. The data cache is off meanwhile and forgets what it knew.
-pub(crate) fn change_flash<R>(change: impl FnOnce() -> R) -> R {
+/// Does something that erases or writes the flash. The data cache is off meanwhile and forgets what it knew. `None`, with nothing done, while the
+/// supply is below what writing takes: it may be falling for good.
+pub(crate) fn change_flash<R>(change: impl FnOnce() -> R) -> Option<R> {
+    if family::is_supply_low() {
+        defmt::error!("the supply is too low for the flash to be written");
+        return None;
+    }
     #[cfg(any(chip_f4, chip_h7))]
     family::widen_erase();
     // That of the H7 is in its core, and off.
@@ -135,7 +174,7 @@ pub(crate) fn change_flash<R>(change: impl FnOnce() -> R) -> R {
         pac::FLASH.acr().modify(|w| w.set_dcrst(false));
         pac::FLASH.acr().modify(|w| w.set_dcen(true));
     }
-    result
+    Some(result)
 }
 
 /// What unlocks the controller of the flash.
@@ -166,8 +205,7 @@ const LOOKS: u32 = 100_000;
 /// The HSE, if it runs. embassy would wait for it for ever.
 #[cfg(not(chip_l4))]
 fn hse() -> Option<Hse> {
-    pac::RCC.cr().modify(|w| w.set_hsebyp(CLOCK.fed));
-    pac::RCC.cr().modify(|w| w.set_hseon(true));
+    switch_on_hse();
     let runs = (0..LOOKS).any(|_| pac::RCC.cr().read().hserdy());
     if !runs {
         pac::RCC.cr().modify(|w| w.set_hseon(false));
@@ -180,6 +218,12 @@ fn hse() -> Option<Hse> {
             HseMode::Oscillator
         },
     })
+}
+
+#[cfg(not(chip_l4))]
+fn switch_on_hse() {
+    pac::RCC.cr().modify(|w| w.set_hsebyp(CLOCK.fed));
+    pac::RCC.cr().modify(|w| w.set_hseon(true));
 }
 
 /// Whether the flash is divided otherwise than embassy was told: it would panic.

@@ -84,6 +84,7 @@ fn action(action: Action<Port>) -> Option<world::Action> {
         Action::Reset(node) => world::Action::Reset(node as usize),
         Action::Press(node) => world::Action::Press(node as usize),
         Action::Release(node) => world::Action::Release(node as usize),
+        Action::Fade(node, within) => world::Action::Fade(node as usize, within.picos()),
         Action::Off(node) => world::Action::Off(node as usize),
         Action::On(node) => world::Action::On(node as usize),
         Action::Break(..) | Action::All(_) => return None,
@@ -126,7 +127,7 @@ mod tests {
             (
                 "1s break 3.0",
                 "line 1: 'break' cannot happen to emulated boards; what can is cut, plug, one-way, both-ways, reverse, stuck, \
-                 noise, quiet, burst, swap, reset, off, on, press, release",
+                 noise, quiet, burst, swap, reset, fade, off, on, press, release",
             ),
             (
                 "1s cut 3.USART9",

@@ -224,7 +224,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
                 return self.faults(Fault::Start(board));
             }
             // A simulated mesh refuses scripts with these, or sees them board by board.
-            Action::PlugInto(..) | Action::Press(_) | Action::Release(_) | Action::All(_) => {}
+            Action::PlugInto(..) | Action::Fade(..) | Action::Press(_) | Action::Release(_) | Action::All(_) => {}
         }
         Ok(())
     }

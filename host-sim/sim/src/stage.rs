@@ -15,7 +15,10 @@ impl Stage for Mesh {
 
     /// Simulated boards have neither buttons nor free ports.
     fn can<P>(action: &Action<P>) -> bool {
-        !matches!(action, Action::PlugInto(..) | Action::Press(_) | Action::Release(_))
+        !matches!(
+            action,
+            Action::PlugInto(..) | Action::Fade(..) | Action::Press(_) | Action::Release(_)
+        )
     }
 
     fn network(&self) -> &Network {

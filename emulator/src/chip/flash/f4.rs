@@ -207,6 +207,10 @@ impl FlashControl for FlashF4 {
         self.access
     }
 
+    fn lowest_millivolts(&self) -> u64 {
+        [1_700, 2_100, 2_700][self.parallelism().min(2)]
+    }
+
     fn account(&mut self) -> &mut Account {
         &mut self.account
     }

@@ -3,11 +3,13 @@
 use std::hash::{Hash, Hasher};
 
 use super::super::clocks::Limits;
-use super::super::parts::PowerControl;
+use super::super::parts::{Detector, PowerControl};
 use super::super::peripheral::Peripheral;
 use super::DBP;
 use crate::cpu::Cycles;
 
+/// Of every chip with its levels in bits 5 to 7.
+pub(super) const PVDE: u32 = 1 << 4;
 const ODEN: u32 = 1 << 16;
 const ODSWEN: u32 = 1 << 17;
 const VOSRDY: u32 = 1 << 14;
@@ -63,6 +65,15 @@ impl PowerControl for PwrF4 {
     fn limits(&self) -> Limits {
         let over_drive = self.facts.has_overdrive && self.control & (ODEN | ODSWEN) == ODEN | ODSWEN;
         (self.facts.limits)(self.control >> 14 & 3, over_drive)
+    }
+
+    fn detector(&self) -> Option<Detector> {
+        const LEVELS: [u64; 8] = [2_000, 2_100, 2_300, 2_500, 2_600, 2_700, 2_800, 2_900];
+        (self.control & PVDE != 0).then(|| Detector {
+            millivolts: LEVELS[(self.control >> 5 & 7) as usize],
+            offset: 4,
+            bit: 1 << 2,
+        })
     }
 }
 

@@ -1,11 +1,12 @@
 //! Power control of L4 (RM0351 chapter 5), G4 (RM0440 chapter 6) and H7 (RM0433 chapter 6). Flags follow what is set at once.
 
 use super::super::clocks::{Limits, megahertz};
-use super::super::parts::PowerControl;
+use super::super::parts::{Detector, PowerControl};
 use super::super::peripheral::{Peripheral, load, store};
 use super::super::rcc::Family;
 use super::super::rules::{Rule, Violation};
 use super::DBP;
+use super::f4::PVDE;
 use crate::cpu::Cycles;
 
 const MHZ: u64 = 1_000_000;
@@ -68,6 +69,17 @@ impl PowerControl for PwrL4G4 {
             (_, false) => G4_RANGE_2,
         }
     }
+
+    fn detector(&self) -> Option<Detector> {
+        // The last is a pin.
+        const LEVELS: [u64; 8] = [2_000, 2_200, 2_400, 2_500, 2_600, 2_800, 2_900, 0];
+        let control = self.registers[CR2];
+        (control & 1 != 0).then(|| Detector {
+            millivolts: LEVELS[(control >> 1 & 7) as usize],
+            offset: 0x14,
+            bit: 1 << 11,
+        })
+    }
 }
 
 impl Peripheral for PwrL4G4 {
@@ -95,6 +107,7 @@ impl Peripheral for PwrL4G4 {
 }
 
 const CR1: usize = 0;
+const CR2: usize = 4 / 4;
 const CR3: usize = 0x0c / 4;
 const D3CR: usize = 0x18 / 4;
 /// BYPASS, LDOEN and SCUEN.
@@ -160,6 +173,16 @@ impl PowerControl for PwrH7 {
 
     fn limits(&self) -> Limits {
         H7_SCALES[self.scale().saturating_sub(1) as usize]
+    }
+
+    fn detector(&self) -> Option<Detector> {
+        const LEVELS: [u64; 8] = [1_950, 2_100, 2_250, 2_400, 2_550, 2_700, 2_850, 0];
+        let control = self.registers[CR1];
+        (control & PVDE != 0).then(|| Detector {
+            millivolts: LEVELS[(control >> 5 & 7) as usize],
+            offset: 4,
+            bit: 1 << 4,
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::cpu::instruction::{Float, Op};
 /// Whether all that the operation reads and writes are registers and flags.
 fn only_computes(op: &Op) -> bool {
     match op {
-        Op::Nop | Op::MoveImmediate { .. } | Op::Move { .. } | Op::Add { .. } => true,
+        Op::Nop | Op::Barrier | Op::MoveImmediate { .. } | Op::Move { .. } | Op::Add { .. } => true,
         Op::AddOffset { .. } => true,
         Op::Immediate { .. } | Op::Register { .. } | Op::ShiftByRegister { .. } | Op::MoveTop { .. } => true,
         Op::BitFieldInsert { .. } | Op::BitFieldClear { .. } | Op::BitFieldExtract { .. } => true,

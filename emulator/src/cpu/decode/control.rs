@@ -15,8 +15,9 @@ pub(super) const ROWS: &[Row] = encodings! { f:
     "11110 011101 0 xxxx 10x0 x 000 00000100", "SEV T2" => Op::SendEvent;
     "11110 011101 0 xxxx 10x0 x 000 xxxxxxxx", "NOP and other hints T2" => Op::Nop;
     "11110 011101 1 xxxx 10x0 xxxx 0010 xxxx", "CLREX" => Op::ClearExclusive;
-    // Every access here is done before the next instruction begins, so the barriers have nothing left to do.
-    "11110 011101 1 xxxx 10x0 xxxx 01xx xxxx", "DSB, DMB, ISB" => Op::Nop;
+    // Every access here is done before the next instruction begins, but for what the NVIC learns of it.
+    "11110 011101 1 xxxx 10x0 xxxx 0100 xxxx", "DSB" => Op::Barrier;
+    "11110 011101 1 xxxx 10x0 xxxx 01xx xxxx", "DMB, ISB" => Op::Nop;
     "11110 x111xxx xxxx 10x0 xxxxxxxxxxxx", "undefined control" => Op::Undefined;
     // The parts of the offset are not in order here, hence the letters: s, j (J1), k (J2), h (upper) and l (lower).
     "11110 s cccc hhhhhh 10 j 0 k lllllllllll", "B (conditional) T3" => Op::BranchIf {

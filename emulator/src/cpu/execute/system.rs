@@ -21,6 +21,7 @@ impl<B: Bus> Cpu<B> {
     pub(super) fn execute_system(&mut self, op: &Op) -> Result<(), Fault> {
         match *op {
             Op::Nop => {}
+            Op::Barrier => self.nvic.settle(),
             Op::WaitForEvent => {
                 if !std::mem::take(&mut self.event) {
                     self.fall_asleep(Sleep::ForEvent);

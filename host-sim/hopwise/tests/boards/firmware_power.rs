@@ -99,7 +99,13 @@ fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed:
         let after = config(cut);
         rig.command(0, &Command::WriteConfig(&after));
         let at = draw_cut(&mut rig, &mut random, pace);
-        rig.script(vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))]);
+        let mut events = vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))];
+        if cut % 2 == 0 {
+            // It runs down to 1.7 of 3.3 V, in up to 50 ms.
+            let runs = random.below(50 * MILLISECOND).min(at - rig.world.now());
+            events.push((at - runs, Action::Fade(0, runs * 33 / 16)));
+        }
+        rig.script(events);
         rig.run_for(at + AWAY + pace.written / 2 - rig.world.now());
         let status = rig.status(0);
         assert_eq!(status.state, BoardState::Configured, "{what}: {status:?}");

@@ -82,11 +82,18 @@ pub(super) fn parse_event(words: &[&str]) -> Result<Vec<At>, String> {
             let (board, end) = (board()?, time.after(length(held)?));
             return Ok(vec![(time, Action::Press(board)), (end, Action::Release(board))]);
         }
+        ("fade", [within]) => {
+            let (board, within) = (board()?, length(within)?);
+            // A chip stops at 1.7 of 3.3 V.
+            let stop = time.after(Time::from_nanos(within.nanos() / 33 * 16));
+            return Ok(vec![(time, Action::Fade(board, within)), (stop, Action::Off(board))]);
+        }
         ("off", ["for", held]) => {
             let (board, end) = (board()?, time.after(length(held)?));
             return Ok(vec![(time, Action::Off(board)), (end, Action::On(board))]);
         }
         ("release", []) => Action::Release(board()?),
+        ("fade", []) => return Err("fade needs a time such as 50ms".into()),
         ("swap", []) => return Err("swap needs two ports".into()),
         ("noise", []) => return Err("noise needs a chance such as 1e-4".into()),
         ("burst", []) => return Err("burst needs a length such as 2ms".into()),
