@@ -30,11 +30,7 @@ impl Expansion<'_> {
             #[cfg(feature = "rcr")]
             Expansion::Rings(rings, _) => {
                 let nodes = narrow(rings.ring())?;
-                let line = crate::graph::Line {
-                    factor: crate::graph::Factor::Ring,
-                    nodes,
-                };
-                (nodes > 1).then_some(Base(crate::graph::Kind::Line(line)))
+                (nodes > 1).then_some(Base(crate::graph::Kind::Line(crate::graph::Line::ring(nodes))))
             }
             Expansion::None(_) => None,
         }
@@ -54,10 +50,6 @@ impl Expansion<'_> {
         }
     }
 
-    #[cfg_attr(
-        not(feature = "re"),
-        allow(unused_variables, reason = "only expansions have frames of their own")
-    )]
     fn frame(&self, phase: u64) -> Base {
         match self {
             #[cfg(feature = "re")]
@@ -74,10 +66,6 @@ impl Expansion<'_> {
     }
 
     /// The position in the unit at which a phase has all its links; `None` if there is none.
-    #[cfg_attr(
-        not(any(feature = "re", feature = "rcr")),
-        allow(unused_variables, reason = "without units there are no pivots")
-    )]
     pub(super) fn pivot(&self, phase: u64) -> Option<Vertex> {
         match self {
             #[cfg(feature = "re")]

@@ -28,7 +28,9 @@ use crate::arith::{MAX_NODES, Number, wide};
 use crate::graph::Lift;
 #[cfg(feature = "names")]
 use crate::graph::lift;
-use crate::graph::{Base, Factor, FoldedHypercube, Heawood, Hypercube, Kind, Line, NStar, Petersen, Product, Star};
+use crate::graph::{
+    Base, Factor, FoldedHypercube, Graph, Heawood, Hypercube, Kind, Line, NStar, Petersen, Product, Star,
+};
 use crate::limits::{MAX_BITS, MAX_DEGREE, MAX_DIMENSIONS, MAX_SYMBOLS};
 
 /// The reason why a text is not a network. Without the feature `reasons` only that its family was [not built](BrokenRule::NotBuilt).
@@ -334,7 +336,7 @@ impl<'a> Reader<'a> {
         loop {
             let size = self.number(parameter, 2, Number::from(u32::MAX))?;
             nodes = self.product(nodes, size, parameter)?;
-            degree += factor.degree(size, 0);
+            degree += Line { factor, nodes: size }.degree(0);
             self.check_degree(degree, parameter)?;
             if !graph.push(size as u32) {
                 return self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as u64));
