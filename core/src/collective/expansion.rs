@@ -183,8 +183,7 @@ impl Expansion<'_> {
     pub(super) fn step(&self, index: u64, descends: bool) -> Option<Step> {
         let own = self.unit_digits();
         let Some(mut rest) = index.checked_sub(own) else {
-            let (graph, weight) = digit_of(&self.unit()?, index)?;
-            return Some(share(graph, weight));
+            return digit_of(&self.unit()?, index).map(share);
         };
         for turn in 0..self.phases() {
             let steps = self.steps_of(turn, descends);

@@ -135,7 +135,7 @@ pub(crate) struct Reader<'a> {
     position: usize,
     /// The start of the last token.
     last: usize,
-    refusal: ParseError,
+    pub(crate) refusal: ParseError,
 }
 
 impl<'a> Reader<'a> {
@@ -164,10 +164,6 @@ impl<'a> Reader<'a> {
             };
         }
         None
-    }
-
-    pub(crate) fn refusal(&self) -> ParseError {
-        self.refusal
     }
 
     /// The longest run of bytes that `belongs` accepts, after blanks.
@@ -389,6 +385,6 @@ impl FromStr for Base {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut reader = Reader::new(text);
         let base = reader.base("the expression");
-        base.filter(|_| reader.end().is_some()).ok_or(reader.refusal())
+        base.filter(|_| reader.end().is_some()).ok_or(reader.refusal)
     }
 }

@@ -332,14 +332,9 @@ impl Rcr {
     fn up_to_nearest(&self, place: Number, needed: Number) -> bool {
         let ups = self.windows_from(place, true);
         let downs = self.windows_from(place, false);
-        let windows = ups
-            .zip(downs)
-            .take(MAX_REACH)
-            .map(|(up, down)| (up & needed != 0, down & needed != 0));
-        windows
-            .into_iter()
-            .find(|&(up, down)| up || down)
-            .is_none_or(|(up, _)| up)
+        let mut windows = ups.zip(downs).take(MAX_REACH);
+        let nearest = windows.find(|(up, down)| (up | down) & needed != 0);
+        nearest.is_none_or(|(up, _)| up & needed != 0)
     }
 }
 
