@@ -54,6 +54,7 @@
     not(feature = "all-networks"),
     allow(
         dead_code,
+        unused_variables,
         reason = "the code that families share is compiled whether or not a family that uses it is"
     )
 )]

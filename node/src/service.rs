@@ -61,54 +61,21 @@ fn whole_trace<B: Bytes>(records: &[u8], here: Node) -> B {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{BoardInfo, Body, LinkCounters, read_structure, trace_records};
+    use crate::endpoint::Endpoint;
+    use crate::wire::{Body, read_structure, trace_records};
     use std::vec::Vec;
 
-    struct Someone(RouterCounters);
-
-    impl Subject for Someone {
-        fn address(&self) -> Node {
-            7
-        }
-
-        fn report(&self, now: Micros) -> NodeReport {
-            NodeReport {
-                network: 1,
-                address: 7,
-                epoch: 3,
-                uptime_ms: now / 1_000,
-                links: 1,
-                neighbors: 0,
-                neighbors_up: 0,
-                card: BoardInfo::default(),
-            }
-        }
-
-        fn counters(&self) -> &RouterCounters {
-            &self.0
-        }
-
-        fn link_report(&self, link: u8) -> Option<LinkReport> {
-            (link == 0).then_some(LinkReport {
-                up: true,
-                fault: crate::wire::LinkFault::None,
-                peer: None,
-                host: false,
-                wired: false,
-                waiting: 0,
-                counters: LinkCounters::default(),
-                baud: 0,
-            })
-        }
+    /// A host that has sent something.
+    fn someone() -> Endpoint<1> {
+        let mut host = Endpoint::host(3, 1_000_000, 0);
+        let packet = host.request(9, Query::Ping, &[], 0).unwrap();
+        host.send(packet).unwrap();
+        host
     }
 
     fn ask(query: Query, payload: &[u8]) -> Option<Body<243>> {
-        let someone = Someone(RouterCounters {
-            received: 5,
-            ..RouterCounters::default()
-        });
         let request = Request::new(query, 99, payload);
-        respond(&request, 42, &someone, 8_000)
+        respond(&request, 42, &someone(), 8_000)
     }
 
     #[test]
@@ -124,11 +91,11 @@ mod tests {
         let nodes: Vec<_> = trace_records(&trace)
             .map(|record| (record.node, record.waited))
             .collect();
-        assert_eq!(nodes, [(3, 10), (7, 0)]);
+        assert_eq!(nodes, [(3, 10), (0, 0)]);
         let report: NodeReport = read_structure(&read(Query::Identity, &[])).unwrap();
-        assert_eq!((report.address, report.uptime_ms), (7, 8));
+        assert_eq!((report.epoch, report.uptime_ms), (3, 8));
         let counters: RouterCounters = read_structure(&read(Query::Counters, &[])).unwrap();
-        assert_eq!(counters.received, 5);
+        assert_eq!(counters.originated, 1);
         let link = |number: &[u8]| read_structure::<Option<LinkReport>>(&read(Query::Link, number)).unwrap();
         assert!(link(&[0]).is_some() && link(&[1]).is_none() && link(&[]).is_none());
         assert_eq!(read(Query::ClearCounters, b"x"), b"");

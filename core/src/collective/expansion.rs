@@ -30,11 +30,7 @@ impl Expansion<'_> {
             #[cfg(feature = "rcr")]
             Expansion::Rings(rings, _) => {
                 let nodes = narrow(rings.ring())?;
-                let line = crate::graph::Line {
-                    factor: crate::graph::Factor::Ring,
-                    nodes,
-                };
-                (nodes > 1).then_some(Base(crate::graph::Kind::Line(line)))
+                (nodes > 1).then_some(Base(crate::graph::Kind::Line(crate::graph::Line::ring(nodes))))
             }
             Expansion::None(_) => None,
         }
@@ -54,10 +50,6 @@ impl Expansion<'_> {
         }
     }
 
-    #[cfg_attr(
-        not(feature = "re"),
-        allow(unused_variables, reason = "only expansions have frames of their own")
-    )]
     fn frame(&self, phase: u64) -> Base {
         match self {
             #[cfg(feature = "re")]
@@ -74,10 +66,6 @@ impl Expansion<'_> {
     }
 
     /// The position in the unit at which a phase has all its links; `None` if there is none.
-    #[cfg_attr(
-        not(any(feature = "re", feature = "rcr")),
-        allow(unused_variables, reason = "without units there are no pivots")
-    )]
     pub(super) fn pivot(&self, phase: u64) -> Option<Vertex> {
         match self {
             #[cfg(feature = "re")]
@@ -195,8 +183,7 @@ impl Expansion<'_> {
     pub(super) fn step(&self, index: u64, descends: bool) -> Option<Step> {
         let own = self.unit_digits();
         let Some(mut rest) = index.checked_sub(own) else {
-            let (graph, weight) = digit_of(&self.unit()?, index)?;
-            return Some(share(graph, weight));
+            return digit_of(&self.unit()?, index).map(share);
         };
         for turn in 0..self.phases() {
             let steps = self.steps_of(turn, descends);

@@ -120,13 +120,7 @@ pub enum Phase<'a> {
 /// Whether links along a digit take so many turns with one port that a tree is faster: those of a lift, whose ports have no order common to
 /// all nodes.
 fn needs_many_turns(network: &Network) -> bool {
-    #[cfg(feature = "lift")]
-    if let crate::network::Family::Base(base) = network.family() {
-        return matches!(&base.0, crate::graph::Kind::Lift(_));
-    }
-    #[cfg(not(feature = "lift"))]
-    let _ = network;
-    false
+    matches!(network.family(), crate::network::Family::Base(base) if base.is_arbitrary())
 }
 
 /// How an operation is carried out on a network.

@@ -22,19 +22,12 @@ impl Swap {
     pub fn partner(&self, node: Node) -> Node {
         let Some(node) = narrow(node) else { return node };
         wide(match self.0 {
-            Exchange::Clusters { size } => {
-                let (block, within) = div_rem(node, size.wrapping_mul(size));
+            Exchange::Clusters { size } | Exchange::Types { size } => {
+                let whole = size.wrapping_mul(size);
+                let (block, within) = div_rem(node, whole);
                 let (cluster, inner) = div_rem(within, size);
-                (block.wrapping_mul(size).wrapping_add(inner))
-                    .wrapping_mul(size)
-                    .wrapping_add(cluster)
-            }
-            Exchange::Types { size } => {
-                let half = size.wrapping_mul(size);
-                let (halves, within) = div_rem(node, half);
-                let (cluster, inner) = div_rem(within, size);
-                (halves ^ 1)
-                    .wrapping_mul(half)
+                let other = block ^ Number::from(matches!(self.0, Exchange::Types { .. }));
+                (other.wrapping_mul(whole))
                     .wrapping_add(inner.wrapping_mul(size))
                     .wrapping_add(cluster)
             }

@@ -203,14 +203,10 @@ impl<'a> Program<'a> {
         let base = self.base()?;
         let own = digits_of(&base);
         match self.structure {
-            Structure::Digits(..) => {
-                let (graph, weight) = digit_of(&base, index % own.max(1))?;
-                let below = power(base.nodes(), index / own.max(1));
-                Some(share(graph, weight.wrapping_mul(below)))
-            }
+            Structure::Digits(..) => self.digit(index).map(share),
             Structure::Exchanged(..) | Structure::ExchangedCubes(_) => {
                 let Some(rest) = index.checked_sub(own) else {
-                    return digit_of(&base, index).map(|(graph, weight)| share(graph, weight));
+                    return digit_of(&base, index).map(share);
                 };
                 let group = (own + self.moves()).max(1);
                 let exchange = Step::Swap(Swap(Exchange::Digits {
@@ -219,7 +215,7 @@ impl<'a> Program<'a> {
                 }));
                 match rest % group {
                     0 => Some(exchange),
-                    place if place <= own => digit_of(&base, place - 1).map(|(graph, weight)| share(graph, weight)),
+                    place if place <= own => digit_of(&base, place - 1).map(share),
                     _ => Some(exchange),
                 }
             }
@@ -253,7 +249,7 @@ impl<'a> Program<'a> {
                 });
             }
         }
-        digit_of(base, rest).map(|(graph, weight)| share(graph, weight))
+        digit_of(base, rest).map(share)
     }
 
     /// A level of a dual-net in the numbering in which the crossing is the highest digit: there, the digits of type 1, those of type 0,
@@ -410,7 +406,7 @@ fn dual_digits(own: u64, levels: u64) -> u64 {
     (0..levels).fold(own, |digits, _| 2 * digits + 1)
 }
 
-pub(super) fn share(graph: Base, weight: Number) -> Step {
+pub(super) fn share((graph, weight): (Base, Number)) -> Step {
     Step::Share(Axis {
         graph,
         weight,

@@ -66,68 +66,57 @@ impl<'a> Ring<'a> {
             Way::Gray(program) => Ok(next_of_code(program, node)),
             Way::Rows(program, even) => Ok(next_of_rows(program, *even, node)),
             Way::SecondNodes(nodes) => Ok(narrow(node).map_or(node, |node| wide(next_of_second(*nodes, node)))),
-            Way::Tree(tree) => Round {
-                tree,
-                network: self.network,
-            }
-            .next(node),
+            Way::Tree(tree) => next_of_walk(tree, node),
         }
     }
 }
 
 /// The walk around a tree.
-struct Round<'r, 'a> {
-    tree: &'r Tree<'a>,
-    network: &'a Network,
+fn next_of_walk(tree: &Tree, node: Node) -> Result<Node, NoSuchNode> {
+    let parent = tree.parent(node)?;
+    let first_child = tree.children(node)?.next();
+    match (is_even(tree, node)?, first_child, parent) {
+        (true, Some((_, child)), _) => first_below(tree, child),
+        (true, None, None) => Ok(node),
+        (true, None, Some(parent)) => after_even(tree, node, parent),
+        // Its subtree is done, and so is the node itself.
+        (false, _, Some(parent)) => match sibling(tree, node, parent)? {
+            Some(sibling) => first_below(tree, sibling),
+            None => match tree.parent(parent)? {
+                Some(above) => after_even(tree, parent, above),
+                None => Ok(parent),
+            },
+        },
+        // The root's depth is even.
+        (false, _, None) => Ok(node),
+    }
 }
 
-impl Round<'_, '_> {
-    fn next(&self, node: Node) -> Result<Node, NoSuchNode> {
-        let parent = self.tree.parent(node)?;
-        let first_child = self.tree.children(node)?.next();
-        match (self.is_even(node)?, first_child, parent) {
-            (true, Some((_, child)), _) => self.first_below(child),
-            (true, None, None) => Ok(node),
-            (true, None, Some(parent)) => self.after_even(node, parent),
-            // Its subtree is done, and so is the node itself.
-            (false, _, Some(parent)) => match self.sibling(node, parent)? {
-                Some(sibling) => self.first_below(sibling),
-                None => match self.tree.parent(parent)? {
-                    Some(above) => self.after_even(parent, above),
-                    None => Ok(parent),
-                },
-            },
-            // The root's depth is even.
-            (false, _, None) => Ok(node),
-        }
-    }
+/// The first node visited in a branch whose top has odd depth.
+fn first_below(tree: &Tree, top: Node) -> Result<Node, NoSuchNode> {
+    Ok(tree.children(top)?.next().map_or(top, |(_, child)| child))
+}
 
-    /// The first node visited in a branch whose top has odd depth.
-    fn first_below(&self, top: Node) -> Result<Node, NoSuchNode> {
-        Ok(self.tree.children(top)?.next().map_or(top, |(_, child)| child))
-    }
+/// The node after the subtree of a node of even depth.
+fn after_even(tree: &Tree, node: Node, parent: Node) -> Result<Node, NoSuchNode> {
+    Ok(sibling(tree, node, parent)?.unwrap_or(parent))
+}
 
-    /// The node after the subtree of a node of even depth.
-    fn after_even(&self, node: Node, parent: Node) -> Result<Node, NoSuchNode> {
-        Ok(self.sibling(node, parent)?.unwrap_or(parent))
-    }
+fn sibling(tree: &Tree, node: Node, parent: Node) -> Result<Option<Node>, NoSuchNode> {
+    let mut children = tree.children(parent)?.map(|(_, child)| child);
+    children.find(|&child| child == node);
+    Ok(children.next())
+}
 
-    fn sibling(&self, node: Node, parent: Node) -> Result<Option<Node>, NoSuchNode> {
-        let mut children = self.tree.children(parent)?.map(|(_, child)| child);
-        children.find(|&child| child == node);
-        Ok(children.next())
+fn is_even(tree: &Tree, node: Node) -> Result<bool, NoSuchNode> {
+    let (mut even, mut here) = (true, node);
+    // No path in a tree has more links than there are nodes.
+    for _ in 0..tree.network().nodes() {
+        let Some(parent) = tree.parent(here)? else { break };
+        even = !even;
+        here = parent;
     }
-
-    fn is_even(&self, node: Node) -> Result<bool, NoSuchNode> {
-        let (mut even, mut here) = (true, node);
-        // No path in a tree has more links than there are nodes.
-        for _ in 0..self.network.nodes() {
-            let Some(parent) = self.tree.parent(here)? else { break };
-            even = !even;
-            here = parent;
-        }
-        Ok(even)
-    }
+    Ok(even)
 }
 
 /// A digit, where all steps are digits.

@@ -48,7 +48,7 @@ use crate::topology::{Rule, Topology, dispatched};
 
 /// The operations of every base graph: less than [`Topology`], since a base graph has a single routing function, and more, since all
 /// distances are known.
-trait Graph {
+pub(crate) trait Graph {
     fn nodes(&self) -> Number;
 
     fn degree(&self, node: Vertex) -> Number;

@@ -5,8 +5,8 @@
 
 use core::fmt;
 
-use super::{Factor, Graph};
-use crate::arith::{Number, Vertex, div_rem, wide};
+use super::{Factor, Graph, Line};
+use crate::arith::{Number, Vertex, div_rem};
 use crate::limits::MAX_DIMENSIONS;
 
 /// A product of lines, rings or complete graphs, without dimensions at first.
@@ -44,14 +44,18 @@ impl Product {
         self.sizes.get(..usize::from(self.count)).unwrap_or_default()
     }
 
-    fn each_size(&self) -> impl Iterator<Item = Number> + '_ {
-        self.sizes().iter().map(|&size| Number::from(size))
+    fn lines(&self) -> impl Iterator<Item = Line> + '_ {
+        let line = |&size: &u32| Line {
+            factor: self.factor,
+            nodes: Number::from(size),
+        };
+        self.sizes().iter().map(line)
     }
 }
 
-/// One dimension of a node: the size, the weight of its digit in the node's number, and the digit.
+/// One dimension of a node: its graph, the weight of its digit in the node's number, and the digit.
 struct Axis {
-    size: Number,
+    line: Line,
     stride: Number,
     digit: Number,
 }
@@ -66,11 +70,11 @@ impl Product {
     fn axes(&self, node: Vertex) -> impl Iterator<Item = Axis> + '_ {
         let mut stride: Number = 1;
         let mut rest = node;
-        self.each_size().map(move |size| {
-            let (above, digit) = div_rem(rest, size);
-            let axis = Axis { size, stride, digit };
+        self.lines().map(move |line| {
+            let (above, digit) = div_rem(rest, line.nodes);
+            let axis = Axis { line, stride, digit };
             rest = above;
-            stride = stride.wrapping_mul(size);
+            stride = stride.wrapping_mul(line.nodes);
             axis
         })
     }
@@ -83,7 +87,7 @@ impl Product {
     /// The dimension a port belongs to, and its number there.
     fn axis_of_port(&self, node: Vertex, mut port: Number) -> Option<(Axis, Number)> {
         for axis in self.axes(node) {
-            let degree = self.factor.degree(axis.size, axis.digit);
+            let degree = axis.line.degree(axis.digit);
             if port < degree {
                 return Some((axis, port));
             }
@@ -100,25 +104,23 @@ fn dimension(axis: &Axis) -> u64 {
 
 impl Graph for Product {
     fn nodes(&self) -> Number {
-        self.each_size().product()
+        self.lines().map(|line| line.nodes).product()
     }
 
     fn degree(&self, node: Vertex) -> Number {
-        self.axes(node)
-            .map(|axis| self.factor.degree(axis.size, axis.digit))
-            .sum()
+        self.axes(node).map(|axis| axis.line.degree(axis.digit)).sum()
     }
 
     fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let (axis, port) = self.axis_of_port(node, port)?;
-        Some(axis.replace(node, self.factor.neighbor(axis.size, axis.digit, port)?))
+        Some(axis.replace(node, axis.line.neighbor(axis.digit, port)?))
     }
 
     #[inline]
     fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
         for (axis, target) in self.paired(here, dest) {
             if axis.digit != target {
-                return axis.replace(here, self.factor.next(axis.size, axis.digit, target));
+                return axis.replace(here, axis.line.step(axis.digit, target));
             }
         }
         here
@@ -126,23 +128,20 @@ impl Graph for Product {
 
     fn hops(&self, from: Vertex, to: Vertex) -> Number {
         self.paired(from, to)
-            .map(|(axis, target)| self.factor.distance(axis.size, axis.digit, target))
+            .map(|(axis, target)| axis.line.hops(axis.digit, target))
             .sum()
     }
 
     fn diameter(&self) -> Number {
-        self.each_size().map(|size| self.factor.diameter(size)).sum()
+        self.lines().map(|line| line.diameter()).sum()
     }
 
     fn vertex_transitive(&self) -> bool {
-        self.factor != Factor::Path || self.each_size().all(|size| size == 2)
+        self.lines().all(|line| line.vertex_transitive())
     }
 
     fn largest_degree(&self) -> Number {
-        match self.factor {
-            Factor::Path => self.each_size().map(|size| 2.min(size - 1)).sum(),
-            Factor::Ring | Factor::Complete => self.degree(0),
-        }
+        self.lines().map(|line| line.largest_degree()).sum()
     }
 
     /// The digits, the first listed dimension first.
@@ -158,10 +157,10 @@ impl Graph for Product {
         for (axis, digit) in self.paired(node, neighbor) {
             if axis.digit != digit {
                 let same_elsewhere = axis.replace(node, digit) == neighbor;
-                let port = self.factor.port_to(axis.size, axis.digit, digit)?;
+                let port = axis.line.port_to(axis.digit, digit)?;
                 return same_elsewhere.then_some(before + port);
             }
-            before += self.factor.degree(axis.size, axis.digit);
+            before += axis.line.degree(axis.digit);
         }
         None
     }
@@ -172,21 +171,21 @@ impl Graph for Product {
         let mut is_beyond = false;
         for (axis, digit) in self.paired(node, neighbor) {
             if digit == axis.digit && !is_beyond {
-                rank += self.factor.degree(axis.size, axis.digit);
+                rank += axis.line.degree(axis.digit);
                 continue;
             }
             if digit < axis.digit {
                 rank = 0;
             }
             is_beyond = true;
-            rank += self.factor.rank(axis.size, axis.digit, digit);
+            rank += axis.line.rank(axis.digit, digit);
         }
         rank
     }
 
     /// Counted from the node itself, down or up, the lower dimensions come first.
     fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
-        let below = |axis: &Axis| self.factor.rank(axis.size, axis.digit, axis.digit);
+        let below = |axis: &Axis| axis.line.rank(axis.digit, axis.digit);
         let lower: Number = self.axes(node).map(|axis| below(&axis)).sum();
         let is_lower = rank < lower;
         let mut left = if is_lower { lower - 1 - rank } else { rank - lower };
@@ -194,11 +193,11 @@ impl Graph for Product {
             let below = below(&axis);
             let count = match is_lower {
                 true => below,
-                false => self.factor.degree(axis.size, axis.digit) - below,
+                false => axis.line.degree(axis.digit) - below,
             };
             if left < count {
                 let place = if is_lower { below - 1 - left } else { below + left };
-                return Some(axis.replace(node, self.factor.ranked(axis.size, axis.digit, place)?));
+                return Some(axis.replace(node, axis.line.ranked(axis.digit, place)?));
             }
             left -= count;
         }
@@ -209,8 +208,8 @@ impl Graph for Product {
     fn median(&self, points: [Vertex; 4]) -> Option<Vertex> {
         let [first, ..] = points;
         let median = self.axes(first).fold(0, |median, axis| {
-            let digits = points.map(|point| div_rem(div_rem(point, axis.stride).0, axis.size).1);
-            median + self.factor.median(axis.size, digits) * axis.stride
+            let digits = points.map(|point| div_rem(div_rem(point, axis.stride).0, axis.line.nodes).1);
+            median + axis.line.median(digits).unwrap_or(0) * axis.stride
         });
         Some(median)
     }
@@ -226,7 +225,7 @@ impl Graph for Product {
             .find(|other| other.stride == axis.stride)
             .map_or(0, |other| other.digit);
         // Sizes fit 32 bits.
-        dimension(&axis) << 32 | wide(self.factor.arm(axis.size, origin, axis.digit, port))
+        dimension(&axis) << 32 | axis.line.send_priority(axis.digit, port, origin)
     }
 
     /// One dimension after the other, the highest first, each along the factor's own tree of fewest steps.
@@ -238,12 +237,12 @@ impl Graph for Product {
         if own.stride != axis.stride || child == source {
             return None;
         }
-        let within = self.factor.quickest(axis.size, axis.digit, port, origin)?;
+        let within = axis.line.fewest_steps_send_priority(axis.digit, port, origin)?;
         Some(dimension(&axis) << 32 | within)
     }
 
     /// The sum over the dimensions, an estimate.
     fn broadcast_steps(&self) -> Number {
-        self.each_size().map(|size| self.factor.broadcast_steps(size)).sum()
+        self.lines().map(|line| line.broadcast_steps()).sum()
     }
 }

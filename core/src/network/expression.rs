@@ -28,7 +28,9 @@ use crate::arith::{MAX_NODES, Number, wide};
 use crate::graph::Lift;
 #[cfg(feature = "names")]
 use crate::graph::lift;
-use crate::graph::{Base, Factor, FoldedHypercube, Heawood, Hypercube, Kind, Line, NStar, Petersen, Product, Star};
+use crate::graph::{
+    Base, Factor, FoldedHypercube, Graph, Heawood, Hypercube, Kind, Line, NStar, Petersen, Product, Star,
+};
 use crate::limits::{MAX_BITS, MAX_DEGREE, MAX_DIMENSIONS, MAX_SYMBOLS};
 
 /// The reason why a text is not a network. Without the feature `reasons` only that its family was [not built](BrokenRule::NotBuilt).
@@ -133,7 +135,7 @@ pub(crate) struct Reader<'a> {
     position: usize,
     /// The start of the last token.
     last: usize,
-    refusal: ParseError,
+    pub(crate) refusal: ParseError,
 }
 
 impl<'a> Reader<'a> {
@@ -162,10 +164,6 @@ impl<'a> Reader<'a> {
             };
         }
         None
-    }
-
-    pub(crate) fn refusal(&self) -> ParseError {
-        self.refusal
     }
 
     /// The longest run of bytes that `belongs` accepts, after blanks.
@@ -334,7 +332,7 @@ impl<'a> Reader<'a> {
         loop {
             let size = self.number(parameter, 2, Number::from(u32::MAX))?;
             nodes = self.product(nodes, size, parameter)?;
-            degree += factor.degree(size, 0);
+            degree += Line { factor, nodes: size }.degree(0);
             self.check_degree(degree, parameter)?;
             if !graph.push(size as u32) {
                 return self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as u64));
@@ -387,6 +385,6 @@ impl FromStr for Base {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut reader = Reader::new(text);
         let base = reader.base("the expression");
-        base.filter(|_| reader.end().is_some()).ok_or(reader.refusal())
+        base.filter(|_| reader.end().is_some()).ok_or(reader.refusal)
     }
 }

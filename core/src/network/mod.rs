@@ -255,7 +255,7 @@ impl FromStr for Network {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut reader = Reader::new(text);
-        let family = Family::parse(&mut reader).ok_or(reader.refusal())?;
+        let family = Family::parse(&mut reader).ok_or(reader.refusal)?;
         Ok(Network::new(family))
     }
 }

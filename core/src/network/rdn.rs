@@ -212,11 +212,6 @@ impl Rdn {
         here - from + self.base.step(from, to)
     }
 
-    /// 2^k D + 2^(k+1) - 2 for a base quantity D, as both diameter and broadcast steps grow.
-    fn grown(&self, base: Number) -> Number {
-        (0..self.levels).fold(base, |hops, _| hops.saturating_mul(2).saturating_add(2))
-    }
-
     /// The role of a port in a broadcast of `source`.
     ///
     /// The paper's Algorithm 2, with the excluded senders corrected: within the source's cluster every node crosses; in
@@ -325,8 +320,10 @@ impl Topology for Rdn {
         Some(hops)
     }
 
+    /// 2^k D + 2^(k+1) - 2 over a base of diameter D.
     fn known_diameter(&self) -> Option<Number> {
-        Some(self.grown(self.base.diameter()))
+        let level = |hops: Number, _| hops.saturating_mul(2).saturating_add(2);
+        Some((0..self.levels).fold(self.base.diameter(), level))
     }
 
     fn vertex_transitive(&self) -> bool {

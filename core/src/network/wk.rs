@@ -20,7 +20,7 @@ use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::graph::{Base, Kind};
 use crate::limits::MAX_BITS;
 use crate::network::expression::Reader;
-use crate::topology::{Rule, Topology};
+use crate::topology::{Rule, Topology, lowest_closer};
 
 /// A WK-recursive network or a symmetric hypernet.
 ///
@@ -191,6 +191,11 @@ impl Wk {
         by_third.map_or(by_link, |hops| hops.min(by_link))
     }
 
+    fn hops(&self, from: Vertex, to: Vertex) -> Number {
+        self.parting(from, to)
+            .map_or(0, |parting| self.shortest(from, to, &parting))
+    }
+
     /// The third clusters that a shortest path over a complete graph may pass. With clusters of s digits, a third one saves
     /// 2^i hops for each digit i of either node that equals it, and costs 2^s more: so it has to be the first digit of one
     /// of them.
@@ -261,16 +266,6 @@ impl Wk {
         Some((prefix * self.radix() + ending.digit) * ending.weight + before * ending.repeated)
     }
 
-    /// The lowest-numbered neighbor that is one hop closer.
-    fn lowest_closer(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Vertex {
-        let closer = if self.is_complete() {
-            self.lowest_closer_over_complete(here, dest, parting)
-        } else {
-            self.lowest_closer_by_distance(here, dest, parting)
-        };
-        closer.unwrap_or(here)
-    }
-
     /// Over a complete graph there is only one hop toward a corner, so the best corners determine the closer neighbors.
     fn lowest_closer_over_complete(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Option<Vertex> {
         let (_, last) = div_rem(here, self.radix());
@@ -286,14 +281,6 @@ impl Wk {
         let corners = core::iter::once(parting.there).chain(thirds);
         let best = corners.filter(|&corner| self.hops_by(corner, here, dest, parting) == shortest);
         best.filter_map(hop_toward).min()
-    }
-
-    /// Over a hypercube several hops can lead toward a corner, so the distances of the neighbors are compared.
-    fn lowest_closer_by_distance(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Option<Vertex> {
-        let hops = self.shortest(here, dest, parting);
-        let neighbors = (0..self.degree(here)).filter_map(|port| self.neighbor(here, port));
-        let is_closer = |neighbor: &Vertex| self.distance(*neighbor, dest).is_some_and(|left| left < hops);
-        neighbors.filter(is_closer).min()
     }
 }
 
@@ -336,17 +323,19 @@ impl Topology for Wk {
     }
 
     fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
-        match self.parting(here, dest) {
-            Some(parting) => self.lowest_closer(here, dest, &parting),
-            None => here,
+        let Some(parting) = self.parting(here, dest) else {
+            return here;
+        };
+        if self.is_complete() {
+            let closer = self.lowest_closer_over_complete(here, dest, &parting);
+            return closer.unwrap_or(here);
         }
+        // Over a hypercube several hops can lead toward a corner, so the distances of the neighbors are compared.
+        lowest_closer(self, here, |node| self.hops(node, dest))
     }
 
     fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
-        Some(match self.parting(from, to) {
-            Some(parting) => self.shortest(from, to, &parting),
-            None => 0,
-        })
+        Some(self.hops(from, to))
     }
 
     /// 2^(t-1) (D + 1) - 1 over a nucleus of diameter D: the distance of opposite corners. No path to a corner of s digits is longer

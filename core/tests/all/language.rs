@@ -111,30 +111,6 @@ fn errors_name_the_position_the_parameter_and_the_rule() {
 }
 
 #[test]
-fn nodes_of_more_links_than_anyone_has_are_refused() {
-    for text in [
-        "complete(1025)",
-        "star(1025)",
-        "ghc(1000,26)",
-        "wk(1025,2)",
-        "torus(1000,1000)",
-    ] {
-        assert!(text.parse::<Network>().is_ok(), "{text}");
-    }
-    const WHY: &str = "makes nodes of more than 1024 links, more than any board or simulation has";
-    for (text, what) in [
-        ("complete(1026)", "byte 9: n of complete(n)"),
-        ("star(1026)", "byte 5: n of star(n)"),
-        ("ghc(1000,27)", "byte 9: a dimension of ghc(a,b,..)"),
-        ("ghc(65535,9)", "byte 4: a dimension of ghc(a,b,..)"),
-        ("wk(1026,2)", "byte 3: N of wk(N,t)"),
-        ("rdn(complete(2000),1)", "byte 13: n of complete(n)"),
-    ] {
-        assert_eq!(refused(text).to_string(), format!("{what} {WHY}"));
-    }
-}
-
-#[test]
 fn sizes_go_up_to_the_limit() {
     let levels = if MAX_BITS == 63 { 5 } else { 4 };
     for text in [

@@ -19,7 +19,7 @@ const FARTHEST: i64 = 1 << 42;
 #[repr(C)]
 pub struct MeshTime {
     /// The start of validity, by the local clock.
-    since: ClockTicks,
+    pub(super) since: ClockTicks,
     /// The mesh time shown then.
     shown: ClockTicks,
     /// The correction that is still to be applied.
@@ -74,10 +74,6 @@ impl MeshTime {
     /// The rate of mesh time relative to the local clock, in 2^-32.
     pub fn rate(&self) -> i32 {
         self.rate
-    }
-
-    pub(super) fn since(&self) -> ClockTicks {
-        self.since
     }
 
     /// The time elapsed since `since`; negative before it.

@@ -450,20 +450,8 @@ impl<const SLOTS: usize> Subject for Endpoint<SLOTS> {
     }
 
     fn link_report(&self, link: u8) -> Option<LinkReport> {
-        if link != self.identity.port {
-            return None;
-        }
-        let peer = self.link.peer();
-        Some(LinkReport {
-            up: self.link.is_up(),
-            fault: self.link.fault(),
-            peer: peer.map(|peer| (peer.network, peer.address, peer.port)),
-            host: peer.is_some_and(|peer| peer.role == Role::Host),
-            wired: false,
-            waiting: self.outgoing.iter().filter(|outgoing| !outgoing.under_way).count() as u8,
-            counters: *self.link.counters(),
-            baud: self.link.baud(),
-        })
+        let waiting = self.outgoing.iter().filter(|outgoing| !outgoing.under_way).count();
+        (link == self.identity.port).then(|| self.link.report(false, waiting))
     }
 }
 

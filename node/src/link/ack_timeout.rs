@@ -21,11 +21,11 @@ const STARVED_AGAIN_AFTER: u32 = 1_000;
 const STARVING_GAP: u32 = 500;
 
 /// What the link waits for, and since when.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct AckTimeout {
     /// When the link is given up if nothing has changed: the other end has not accepted us, or not acknowledged the oldest frame in
     /// flight.
-    until: Micros,
+    pub(super) until: Micros,
     /// How often the frames in flight have been retransmitted.
     rounds: u8,
     /// Since when packets find no room at the other end, and when they last did not: in milliseconds.
@@ -34,12 +34,10 @@ pub(super) struct AckTimeout {
 }
 
 impl AckTimeout {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         AckTimeout {
             until: Micros::MAX,
-            rounds: 0,
-            starving_since: None,
-            starved_at: 0,
+            ..AckTimeout::default()
         }
     }
 
@@ -55,10 +53,6 @@ impl AckTimeout {
             starved_at: starving_since.map_or(0, |_| ago),
             starving_since,
         }
-    }
-
-    pub(super) fn deadline(&self) -> Micros {
-        self.until
     }
 
     /// Stops all timeouts: the session is over, or this end does not want it.
@@ -169,12 +163,12 @@ mod tests {
         let mut timeout = AckTimeout::new();
         timeout.sent(Some(0), TIMEOUT, SECOND);
         timeout.sent(Some(0), TIMEOUT, 2 * SECOND);
-        assert_eq!(timeout.deadline(), SECOND + STUCK_AFTER);
+        assert_eq!(timeout.until, SECOND + STUCK_AFTER);
         assert!(!timeout.is_over(SECOND + STUCK_AFTER - 1) && timeout.is_over(SECOND + STUCK_AFTER));
         // It takes longer on a slow wire.
         let mut timeout = AckTimeout::new();
         timeout.sent(Some(0), SECOND, SECOND);
-        assert_eq!(timeout.deadline(), 9 * SECOND);
+        assert_eq!(timeout.until, 9 * SECOND);
     }
 
     #[test]
@@ -182,11 +176,11 @@ mod tests {
         let mut timeout = AckTimeout::new();
         timeout.sent(Some(0), TIMEOUT, SECOND);
         timeout.acknowledged(true, Some(STUCK_AFTER), TIMEOUT, 2 * SECOND);
-        assert_eq!(timeout.deadline(), 2 * SECOND + STUCK_AFTER);
+        assert_eq!(timeout.until, 2 * SECOND + STUCK_AFTER);
         timeout.acknowledged(true, Some(2 * STUCK_AFTER - 7), TIMEOUT, 3 * SECOND);
-        assert_eq!(timeout.deadline(), 3 * SECOND + 7);
+        assert_eq!(timeout.until, 3 * SECOND + 7);
         timeout.acknowledged(true, None, TIMEOUT, 3 * SECOND);
-        assert_eq!(timeout.deadline(), Micros::MAX);
+        assert_eq!(timeout.until, Micros::MAX);
     }
 
     #[test]

@@ -595,7 +595,7 @@ impl<L: LinkCapacities> End<L> {
     }
 
     fn is_stuck(&self, now: Micros) -> bool {
-        let starved = self.ack_timeout.is_starved(self.flap_damping.on_probation(), now);
+        let starved = self.ack_timeout.is_starved(self.flap_damping.on_probation, now);
         self.ack_timeout.is_over(now) || starved && self.is_open()
     }
 
@@ -613,14 +613,14 @@ impl<L: LinkCapacities> End<L> {
             return self.away_until;
         }
         if self.rates.is_quiet() {
-            return self.rates.deadline();
+            return self.rates.deadline;
         }
         let silence = self
             .state
             .deadline()
-            .min(self.flap_damping.deadline())
-            .min(self.ack_timeout.deadline())
-            .min(self.rates.deadline());
+            .min(self.flap_damping.until)
+            .min(self.ack_timeout.until)
+            .min(self.rates.deadline);
         self.hello_at.min(silence).min(self.timeout_at).min(self.closed_until)
     }
 

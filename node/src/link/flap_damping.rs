@@ -17,28 +17,25 @@ pub(super) const TRUSTED: Micros = 30_000_000;
 /// get through.
 const USEFUL: u8 = 4;
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct FlapDamping {
     /// When the pause ends; never if there is none.
-    until: Micros,
+    pub(super) until: Micros,
     /// Number of consecutive short sessions.
     short: u8,
     /// Number of sessions in which packets did not get through, or that the other end refused, since the link was last trusted.
     failed: u8,
     /// Number of packets that got through in this session, saturating.
     taken: u8,
-    /// Whether the link has failed and not been trusted since.
-    on_probation: bool,
+    /// Whether the link has failed and not been trusted since: it has to show that long frames get through before packets are sent.
+    pub(super) on_probation: bool,
 }
 
 impl FlapDamping {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         FlapDamping {
             until: Micros::MAX,
-            short: 0,
-            failed: 0,
-            taken: 0,
-            on_probation: false,
+            ..FlapDamping::default()
         }
     }
 
@@ -55,18 +52,9 @@ impl FlapDamping {
         self.until != Micros::MAX
     }
 
-    /// Whether the link has failed recently: it has to show that long frames get through before packets are sent.
-    pub(super) fn on_probation(&self) -> bool {
-        self.on_probation
-    }
-
     /// Whether the last session was not too short, and the link has not failed recently.
     pub(super) fn is_clean(&self) -> bool {
         self.short == 0 && !self.on_probation
-    }
-
-    pub(super) fn deadline(&self) -> Micros {
-        self.until
     }
 
     /// A session of this duration is over, through no fault of the wire.
@@ -140,7 +128,7 @@ mod tests {
         for &length in lengths {
             now += length;
             end(&mut hold, length, now);
-            let until = if hold.is_on() { hold.deadline() } else { now };
+            let until = if hold.is_on() { hold.until } else { now };
             pauses.push(until - now);
             assert!(until == now || !hold.tick(until - 1));
             assert_eq!(hold.tick(until), until > now);
@@ -176,7 +164,7 @@ mod tests {
         let useful = pauses(&[SECOND; 5], |hold, worked, now| {
             hold.packets_taken(6);
             hold.failed(worked, now);
-            assert!(hold.on_probation());
+            assert!(hold.on_probation);
         });
         assert_eq!(useful, [0; 5]);
         let useless = pauses(&[SECOND; 3], |hold, worked, now| {
@@ -190,11 +178,11 @@ mod tests {
     fn what_happens_in_a_pause_does_not_make_it_longer() {
         let mut hold = FlapDamping::new();
         hold.failed(0, 0);
-        let until = hold.deadline();
+        let until = hold.until;
         for _ in 0..100 {
             hold.session_over(20_000, 100_000);
         }
-        assert_eq!(hold.deadline(), until);
-        assert!(hold.on_probation());
+        assert_eq!(hold.until, until);
+        assert!(hold.on_probation);
     }
 }

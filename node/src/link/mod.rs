@@ -30,7 +30,9 @@ pub use window::{FrameResult, Token, WINDOW};
 
 use crate::capacities::{LinkCapacities, LinkSizes};
 use crate::key::Credentials;
-use crate::wire::{FrameError, Header, Identity, LineFaults, LinkCounters, LinkFault, MAX_HEADER, Offer, TimeSignal};
+use crate::wire::{
+    FrameError, Header, Identity, LineFaults, LinkCounters, LinkFault, LinkReport, MAX_HEADER, Offer, Role, TimeSignal,
+};
 
 #[cfg(feature = "version-3")]
 use crate::wire::version3;
@@ -182,6 +184,21 @@ impl<L: LinkCapacities> LinkOf<L> {
             Some(_) => LinkFault::Version,
             None if self.is_one_way() => LinkFault::OneWay,
             None => LinkFault::None,
+        }
+    }
+
+    /// Its state, given whether it leads to a neighbor and how many packets wait for it.
+    pub(crate) fn report(&self, wired: bool, waiting: usize) -> LinkReport {
+        let peer = self.peer();
+        LinkReport {
+            up: self.is_up(),
+            fault: self.fault(),
+            peer: peer.map(|peer| (peer.network, peer.address, peer.port)),
+            host: peer.is_some_and(|peer| peer.role == Role::Host),
+            wired,
+            waiting: waiting as u8,
+            counters: *self.counters(),
+            baud: self.baud(),
         }
     }
 

@@ -46,9 +46,10 @@ fn units(now: Micros) -> u32 {
     (now >> 10) as u32
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Phase {
     /// There is no session, or no step to change to.
+    #[default]
     Fixed,
     Steady,
     /// This end has asked for a step.
@@ -63,10 +64,10 @@ enum Phase {
 }
 
 /// One end's part in the rate of a wire.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Rates {
     first: u32,
-    own: StepSet,
+    pub(super) own: StepSet,
     /// The steps of both ends.
     common: StepSet,
     leads: bool,
@@ -79,7 +80,7 @@ pub(super) struct Rates {
     due: Option<RateMessage>,
     first_tests: u8,
     /// When the phase is over, or the leader tries the next step.
-    at: Micros,
+    pub(super) deadline: Micros,
     /// When the step was changed, in units of 1,024 microseconds that wrap.
     changed_at: u32,
     /// The last step that is tried before `retry_at`.
@@ -95,22 +96,8 @@ impl Rates {
     pub(super) fn new(first: u32) -> Self {
         Rates {
             first,
-            own: 0,
-            common: 0,
-            leads: false,
-            phase: Phase::Fixed,
-            step: 0,
-            before: 0,
-            is_new: false,
-            due: None,
-            first_tests: 0,
-            at: Micros::MAX,
-            changed_at: 0,
-            ceiling: 0,
-            retry_at: 0,
-            backoff: 0,
-            frames: 0,
-            damaged: 0,
+            deadline: Micros::MAX,
+            ..Rates::default()
         }
     }
 
@@ -120,7 +107,7 @@ impl Rates {
             return Rates::new(self.first);
         }
         Rates {
-            at: left(self.at, now),
+            deadline: left(self.deadline, now),
             changed_at: self.lasted(now).min(LASTED),
             retry_at: left(self.retry_at, now),
             ..self.clone()
@@ -129,10 +116,6 @@ impl Rates {
 
     pub(super) fn allow(&mut self, steps: StepSet) {
         self.own = steps;
-    }
-
-    pub(super) fn own_steps(&self) -> StepSet {
-        self.own
     }
 
     pub(super) fn baud(&self) -> u32 {
@@ -167,10 +150,6 @@ impl Rates {
         self.step > 0
     }
 
-    pub(super) fn deadline(&self) -> Micros {
-        self.at
-    }
-
     /// The new rate, if the serial port has another.
     pub(super) fn take_baud(&mut self) -> Option<u32> {
         core::mem::take(&mut self.is_new).then(|| self.baud())
@@ -191,7 +170,7 @@ impl Rates {
             self.blame(self.step, now);
         }
         self.change(0, now);
-        (self.phase, self.due, self.at) = (Phase::Fixed, None, Micros::MAX);
+        (self.phase, self.due, self.deadline) = (Phase::Fixed, None, Micros::MAX);
     }
 
     /// Nothing but noise is heard.
@@ -261,17 +240,17 @@ impl Rates {
 
     #[inline(never)]
     pub(super) fn tick(&mut self, now: Micros) {
-        if now < self.at {
+        if now < self.deadline {
             return;
         }
         match self.phase {
-            Phase::Fixed => self.at = Micros::MAX,
+            Phase::Fixed => self.deadline = Micros::MAX,
             Phase::Steady => {
                 let above = (self.step + 1..=self.top(now)).find(|step| self.has(*step));
                 match above {
                     Some(step) => self.ask(step, now),
                     None => {
-                        self.at = if self.retry_at > now {
+                        self.deadline = if self.retry_at > now {
                             self.retry_at
                         } else {
                             Micros::MAX
@@ -378,7 +357,7 @@ impl Rates {
     #[inline(never)]
     pub(super) fn settle(&mut self, now: Micros) {
         (self.phase, self.due) = (Phase::Steady, None);
-        self.at = Micros::MAX;
+        self.deadline = Micros::MAX;
         if self.leads {
             self.wait(DWELL, now);
         }
@@ -386,7 +365,7 @@ impl Rates {
 
     #[inline(never)]
     fn wait(&mut self, time: u32, now: Micros) {
-        self.at = now.saturating_add(time.into());
+        self.deadline = now.saturating_add(time.into());
     }
 
     /// How long it has had this step.

@@ -313,24 +313,27 @@ mod tests {
         })
     }
 
+    /// A hello of the peer that most tests have, which accepts nobody.
+    fn hello(state: &mut LinkState, hears: Hears) -> (Change, bool) {
+        state.hello(peer(1, 1, 1), hears, NEITHER, 10)
+    }
+
+    fn begins() -> Change {
+        Change::Begins(peer(1, 1, 1).identity)
+    }
+
     fn up() -> LinkState {
         let mut state = LinkState::Silent;
-        let a = peer(1, 1, 1);
-        assert_eq!(state.hello(a, Hears::Nobody, NEITHER, 10), (Change::None, true));
-        assert_eq!(
-            state.hello(a, Hears::Us, NEITHER, 10),
-            (Change::Begins(a.identity), true)
-        );
+        assert_eq!(hello(&mut state, Hears::Nobody), (Change::None, true));
+        assert_eq!(hello(&mut state, Hears::Us), (begins(), true));
         state
     }
 
     #[test]
     fn two_hellos_bring_a_link_up_and_silence_takes_it_down() {
         let mut state = up();
-        assert_eq!(
-            state.hello(peer(1, 1, 1), Hears::Us, NEITHER, 20),
-            (Change::None, false)
-        );
+        let later = state.hello(peer(1, 1, 1), Hears::Us, NEITHER, 20);
+        assert_eq!(later, (Change::None, false));
         assert_eq!(state.tick(19), Change::None);
         assert_eq!(state.tick(20), Change::Ends(Down::Silent));
         assert_eq!(state.tick(99), Change::None);
@@ -353,46 +356,36 @@ mod tests {
 
     #[test]
     fn four_hellos_that_do_not_name_us_are_a_wire_dead_in_one_direction() {
-        let a = peer(1, 1, 1);
         let mut state = LinkState::Silent;
-        for hello in 0..3 {
-            assert_eq!(state.hello(a, Hears::Nobody, NEITHER, 10), (Change::None, hello == 0));
+        for place in 0..3 {
+            assert_eq!(hello(&mut state, Hears::Nobody), (Change::None, place == 0));
         }
-        assert_eq!(
-            state.hello(a, Hears::Nobody, NEITHER, 10),
-            (Change::Prevented(Down::OneWay), false)
-        );
-        assert_eq!(state.hello(a, Hears::Another, NEITHER, 10), (Change::None, true));
+        let one_way = Change::Prevented(Down::OneWay);
+        assert_eq!(hello(&mut state, Hears::Nobody), (one_way, false));
+        assert_eq!(hello(&mut state, Hears::Another), (Change::None, true));
         assert!(state.is_one_way());
         assert_eq!(state.tick(10), Change::Prevented(Down::Silent));
         assert!(!state.is_one_way());
 
         let mut state = up();
         for _ in 0..3 {
-            assert_eq!(state.hello(a, Hears::Nobody, NEITHER, 10), (Change::None, true));
+            assert_eq!(hello(&mut state, Hears::Nobody), (Change::None, true));
         }
-        assert_eq!(
-            state.hello(a, Hears::Nobody, NEITHER, 10),
-            (Change::Ends(Down::OneWay), true)
-        );
+        assert_eq!(hello(&mut state, Hears::Nobody), (Change::Ends(Down::OneWay), true));
         assert!(state.is_one_way() && state.peer().is_none());
         assert_eq!(state.named(10), Change::None);
-        assert_eq!(
-            state.hello(a, Hears::Us, NEITHER, 10),
-            (Change::Begins(a.identity), true)
-        );
+        assert_eq!(hello(&mut state, Hears::Us), (begins(), true));
         assert!(!state.is_one_way());
     }
 
     #[test]
     fn a_hello_that_names_us_begins_the_count_anew() {
-        let a = peer(1, 1, 1);
         let mut state = up();
         for _ in 0..3 {
-            state.hello(a, Hears::Another, NEITHER, 10);
+            hello(&mut state, Hears::Another);
         }
-        assert_eq!(state.hello(a, Hears::Us, NEITHER, 10), (Change::None, false));
-        assert_eq!(state.hello(a, Hears::Another, NEITHER, 10), (Change::None, true));
+        assert_eq!(hello(&mut state, Hears::Us), (Change::None, false));
+        assert_eq!(hello(&mut state, Hears::Another), (Change::None, true));
         assert!(state.is_up());
     }
 
@@ -406,11 +399,7 @@ mod tests {
         assert!(state.peer().is_none());
         assert_eq!((state.tick(19), state.tick(20)), (Change::None, Change::None));
         assert_eq!(state.foreign(Down::Version(3), 30), Change::Prevented(Down::Version(3)));
-        let a = peer(1, 1, 1);
-        assert_eq!(
-            state.hello(a, Hears::Us, NEITHER, 30),
-            (Change::Begins(a.identity), true)
-        );
+        assert_eq!(hello(&mut state, Hears::Us), (begins(), true));
     }
 
     #[test]
@@ -421,13 +410,9 @@ mod tests {
         assert_eq!(state.hello(a, Hears::Us, ACCEPTS, 10), (Change::Stance, false));
         assert_eq!(state.hello(a, Hears::Us, ACCEPTS, 10), (Change::None, false));
         assert_eq!(state.there(), Some(ACCEPTS));
-        assert_eq!(
-            state.hello(a, Hears::Another, NEITHER, 10),
-            (Change::None, true),
-            "it speaks of another"
-        );
+        assert_eq!(hello(&mut state, Hears::Another), (Change::None, true), "of another");
         assert_eq!(state.there(), Some(ACCEPTS));
-        assert_eq!(state.hello(a, Hears::Us, NEITHER, 10), (Change::Stance, false));
+        assert_eq!(hello(&mut state, Hears::Us), (Change::Stance, false));
         assert_eq!((state.packet(), state.packet()), (Change::Stance, Change::None));
         assert_eq!(state.there(), Some(ACCEPTS));
         assert_eq!(state.give_up(Down::Stuck), Change::Ends(Down::Stuck));

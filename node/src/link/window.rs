@@ -49,7 +49,7 @@ pub(super) struct Sender<L: LinkCapacities> {
 pub(super) type CanonicalSender = (u8, u8, u8, Vec<Sent, 8>, Vec<(Token, FrameResult), 8>);
 
 /// The effect of an acknowledgment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     pub(super) completed: usize,
     pub(super) taken: usize,
@@ -139,11 +139,7 @@ impl<L: LinkCapacities> Sender<L> {
     pub(super) fn acknowledge(&mut self, ack: &Ack) -> Progress {
         let count = usize::from(ack.next.wrapping_sub(self.base) & L::LAST_NUMBER);
         if count > self.on_the_way.len() {
-            return Progress {
-                completed: 0,
-                taken: 0,
-                back: false,
-            };
+            return Progress::default();
         }
         let mut taken = 0;
         for place in (0..count).rev() {

@@ -4,7 +4,7 @@ use super::Router;
 use super::event::{Observer, Outcome};
 use super::forwarding::{Origin, Place, Reader};
 use super::services::TooManyPorts;
-use crate::capacities::Capacities;
+use crate::capacities::{Capacities, List};
 use crate::limits::MAX_PAYLOAD;
 use crate::link::Micros;
 use crate::wire::{
@@ -275,7 +275,7 @@ impl<C: Capacities> Router<C> {
     /// Gives the next message for the application to `take`, without a copy; `None` if there is none.
     pub fn take_message<R>(&mut self, mut take: impl FnMut(&MessageOf<&[u8]>) -> R) -> Option<R> {
         loop {
-            let place = self.services.next_message()?;
+            let place = self.services.inbox.pop_front()?;
             let taken = self.read_message(place, &mut take);
             self.forwarding.pool.take_from_inbox(place);
             self.forwarding.pool.release_if_unused(place);

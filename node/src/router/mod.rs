@@ -316,7 +316,7 @@ impl<C: Capacities> Router<C> {
 
     /// Whether there is a message or a result for the application.
     pub fn has_news(&self) -> bool {
-        self.services.has_message() || self.transport.source.has_outcome()
+        !self.services.inbox.is_empty() || self.transport.source.has_outcome()
     }
 
     /// Its links.
@@ -412,7 +412,7 @@ impl<C: Capacities> Router<C> {
         self.stir_all();
         for (link, end) in (0..).zip(self.links.iter_mut()) {
             end.end_pause(now);
-            self.forwarding.link_moves(link, now);
+            self.forwarding.stalled.moves(link, now);
         }
     }
 
@@ -574,8 +574,8 @@ impl<C: Capacities> Router<C> {
         for _ in 0..4 * C::SIZES.buffers {
             self.send_confirmations(now, observer);
             let pool = &mut self.forwarding.pool;
-            if round & pool.unrouted() == 0 {
-                round = pool.unrouted();
+            if round & pool.unrouted == 0 {
+                round = pool.unrouted;
             }
             let Some(place) = pool.next_unrouted(&mut round) else {
                 break;
@@ -627,17 +627,8 @@ impl<C: Capacities> Subject for Router<C> {
 
     fn link_report(&self, link: u8) -> Option<LinkReport> {
         let end = self.links.get(usize::from(link))?;
-        let peer = end.peer();
-        Some(LinkReport {
-            up: end.is_up(),
-            fault: end.fault(),
-            peer: peer.map(|peer| (peer.network, peer.address, peer.port)),
-            host: peer.is_some_and(|peer| peer.role == Role::Host),
-            wired: self.forwarding.wiring.neighbor_at(link).is_some(),
-            waiting: self.forwarding.waiting(link) as u8,
-            counters: *end.counters(),
-            baud: end.baud(),
-        })
+        let wired = self.forwarding.wiring.neighbor_at(link).is_some();
+        Some(end.report(wired, self.forwarding.waiting(link)))
     }
 }
 

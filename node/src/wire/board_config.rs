@@ -165,9 +165,7 @@ impl BoardConfig {
         put(8, &self.address.to_le_bytes());
         put(16, &self.baud.to_le_bytes());
         put(19, &[self.link_rates.len() as u8]);
-        put(20, &traffic.rate.to_le_bytes());
-        put(24, &traffic.count.to_le_bytes());
-        put(28, &[traffic.pattern_byte(), traffic.size]);
+        put(20, &traffic.bytes());
         if self.host_baud != default_host_baud(self.baud) {
             put(30, &((self.host_baud / HOST_UNIT) as u16).to_le_bytes());
         }
@@ -198,9 +196,8 @@ impl BoardConfig {
         }
         let (address, rest) = rest.split_first_chunk().ok_or(BadConfig::Field)?;
         let (&[baud0, baud1, baud2, link_rates], rest) = rest.split_first_chunk().ok_or(BadConfig::Field)?;
-        let (rate, rest) = rest.split_first_chunk().ok_or(BadConfig::Field)?;
-        let (count, rest) = rest.split_first_chunk().ok_or(BadConfig::Field)?;
-        let &[pattern, size, host0, host1, ..] = rest else {
+        let (traffic, rest) = rest.split_first_chunk().ok_or(BadConfig::Field)?;
+        let &[host0, host1, ..] = rest else {
             return Err(BadConfig::Field);
         };
         let baud = checked_baud(u32::from_le_bytes([baud0, baud1, baud2, 0]))?;
@@ -208,14 +205,7 @@ impl BoardConfig {
             0 => default_host_baud(baud),
             hundreds => checked_baud(hundreds * HOST_UNIT)?,
         };
-        let (pattern, random) = Traffic::read_pattern(pattern).ok_or(BadConfig::Field)?;
-        let traffic = Traffic {
-            rate: u32::from_le_bytes(*rate),
-            count: u32::from_le_bytes(*count),
-            pattern,
-            size,
-            random,
-        };
+        let traffic = Traffic::read_unchecked(traffic).ok_or(BadConfig::Field)?;
         Ok(BoardConfig {
             expression: text(config, EXPRESSION, expression)?,
             address: u64::from_le_bytes(*address),
@@ -308,15 +298,20 @@ mod tests {
         assert_eq!(&bytes[48..62], b"rdn(ring(3),1)");
     }
 
+    /// What is read of a config without more than a network after a change.
+    fn read_changed(change: impl FnOnce(&mut [u8; CONFIG_BYTES])) -> Result<BoardConfig, BadConfig> {
+        let mut bytes = BoardConfig::new("ring(3)", 1).unwrap().write();
+        change(&mut bytes);
+        let crc = checksum(&bytes).to_le_bytes();
+        bytes[EXPRESSION_END..].copy_from_slice(&crc);
+        BoardConfig::read(&bytes)
+    }
+
     /// What a config from before there were rates of hosts and links says.
     #[test]
     fn the_rate_of_a_mesh_is_that_of_its_hosts_up_to_what_an_st_link_does() {
         for (baud, host_baud) in [(115_200, 115_200), (2_000_000, 2_000_000), (2_250_000, 1_000_000)] {
-            let mut bytes = BoardConfig::new("ring(3)", 1).unwrap().write();
-            bytes[16..20].copy_from_slice(&u32::to_le_bytes(baud));
-            let crc = checksum(&bytes).to_le_bytes();
-            bytes[EXPRESSION_END..].copy_from_slice(&crc);
-            let config = BoardConfig::read(&bytes).unwrap();
+            let config = read_changed(|bytes| bytes[16..20].copy_from_slice(&u32::to_le_bytes(baud))).unwrap();
             assert_eq!((config.baud, config.host_baud, config.rate(3)), (baud, host_baud, baud));
         }
     }
@@ -330,13 +325,12 @@ mod tests {
             (8, 7, false),
             (255, 7, false),
         ] {
-            let mut bytes = BoardConfig::new("ring(3)", 1).unwrap().write();
-            (bytes[5], bytes[19]) = (length, links);
             let rates = 5_625_000_u32.to_le_bytes()[..RATE].repeat(usize::from(links).min(8));
-            bytes[EXPRESSION_END - rates.len()..EXPRESSION_END].copy_from_slice(&rates);
-            let crc = checksum(&bytes).to_le_bytes();
-            bytes[EXPRESSION_END..].copy_from_slice(&crc);
-            assert_eq!(BoardConfig::read(&bytes).is_ok(), fits, "{links}, {length}");
+            let config = read_changed(|bytes| {
+                (bytes[5], bytes[19]) = (length, links);
+                bytes[EXPRESSION_END - rates.len()..EXPRESSION_END].copy_from_slice(&rates);
+            });
+            assert_eq!(config.is_ok(), fits, "{links}, {length}");
         }
     }
 
@@ -359,11 +353,8 @@ mod tests {
     fn a_text_longer_than_its_field_is_refused() {
         for (place, longest) in [(5, MAX_EXPRESSION), (6, EXPRESSION - NAME)] {
             for (length, fits) in [(longest, true), (longest + 1, false)] {
-                let mut bytes = BoardConfig::new("ring(3)", 1).unwrap().write();
-                bytes[place] = length as u8;
-                let crc = checksum(&bytes).to_le_bytes();
-                bytes[EXPRESSION_END..].copy_from_slice(&crc);
-                assert_eq!(BoardConfig::read(&bytes).is_ok(), fits, "{length} at {place}");
+                let config = read_changed(|bytes| bytes[place] = length as u8);
+                assert_eq!(config.is_ok(), fits, "{length} at {place}");
             }
         }
     }

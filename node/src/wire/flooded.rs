@@ -1,6 +1,6 @@
 //! A packet for one node that is flooded, because no path to that node is known.
 
-use super::body::{Bytes, Kind};
+use super::body::{Bytes, Kind, body_of};
 
 /// The body of a flooded packet: another packet with the same source and destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +27,6 @@ impl<'a> Flooded<'a> {
 
     /// Writes the body; `None` if it is too long.
     pub fn write<B: Bytes>(&self) -> Option<B> {
-        let mut body = B::from_slice(&[self.kind as u8]).ok()?;
-        body.extend_from_slice(&self.number.to_le_bytes()).ok()?;
-        body.extend_from_slice(self.body).ok()?;
-        Some(body)
+        body_of(&[&[self.kind as u8], &self.number.to_le_bytes(), self.body])
     }
 }

@@ -1,7 +1,7 @@
 //! Requests that a node itself answers, and their responses.
 
 use super::application::AppPort;
-use super::body::Bytes;
+use super::body::{Bytes, body_of};
 
 /// The query of a request to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,11 +76,11 @@ impl Query {
         Some((Query::Application(AppPort(port)), rest))
     }
 
-    /// Writes what is between a request's fixed part and its payload.
-    fn write_port<B: Bytes>(self, body: &mut B) -> Option<()> {
+    /// What is between a request's fixed part and its payload.
+    fn written_port(self) -> Option<u8> {
         match self {
-            Query::Application(port) => body.push(port.0).ok(),
-            _ => Some(()),
+            Query::Application(port) => Some(port.0),
+            _ => None,
         }
     }
 }
@@ -117,12 +117,12 @@ impl<'a> Request<'a> {
 
     /// Writes the body; `None` if it is too long.
     pub fn write<B: Bytes>(&self) -> Option<B> {
-        let mut body = B::default();
-        body.push(self.query.number()).ok()?;
-        body.extend_from_slice(&self.asked.to_le_bytes()).ok()?;
-        self.query.write_port(&mut body)?;
-        body.extend_from_slice(self.payload).ok()?;
-        Some(body)
+        let (number, asked, port) = (
+            [self.query.number()],
+            self.asked.to_le_bytes(),
+            self.query.written_port(),
+        );
+        body_of(&[&number, &asked, port.as_slice(), self.payload])
     }
 }
 
@@ -159,12 +159,8 @@ impl<'a> Response<'a> {
 
     /// Writes the body; `None` if it is too long.
     pub fn write<B: Bytes>(&self) -> Option<B> {
-        let mut body = B::default();
-        body.push(self.query.number()).ok()?;
-        body.extend_from_slice(&self.asked.to_le_bytes()).ok()?;
-        body.extend_from_slice(&self.number.to_le_bytes()).ok()?;
-        self.query.write_port(&mut body)?;
-        body.extend_from_slice(self.payload).ok()?;
-        Some(body)
+        let (asked, number) = (self.asked.to_le_bytes(), self.number.to_le_bytes());
+        let port = self.query.written_port();
+        body_of(&[&[self.query.number()], &asked, &number, port.as_slice(), self.payload])
     }
 }

@@ -81,33 +81,28 @@ impl Traffic {
         Ok(self)
     }
 
-    pub(super) fn bytes(&self) -> [u8; 10] {
+    const BYTES: usize = 10;
+
+    pub(super) fn bytes(&self) -> [u8; Traffic::BYTES] {
         let ([r0, r1, r2, r3], [c0, c1, c2, c3]) = (self.rate.to_le_bytes(), self.count.to_le_bytes());
-        [r0, r1, r2, r3, c0, c1, c2, c3, self.pattern_byte(), self.size]
-    }
-
-    /// The pattern, and whether the payload is random.
-    pub(super) fn pattern_byte(&self) -> u8 {
-        self.pattern as u8 | if self.random { RANDOM } else { 0 }
-    }
-
-    pub(super) fn read_pattern(byte: u8) -> Option<(Pattern, bool)> {
-        Some((Pattern::from_number(byte & !RANDOM)?, byte & RANDOM != 0))
+        let pattern = self.pattern as u8 | if self.random { RANDOM } else { 0 };
+        [r0, r1, r2, r3, c0, c1, c2, c3, pattern, self.size]
     }
 
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let &[r0, r1, r2, r3, c0, c1, c2, c3, pattern, size] = bytes else {
-            return None;
-        };
-        let (pattern, random) = Traffic::read_pattern(pattern)?;
-        let traffic = Traffic {
+        Traffic::read_unchecked(bytes.try_into().ok()?)?.checked().ok()
+    }
+
+    /// The same, of any size.
+    pub(super) fn read_unchecked(bytes: &[u8; Traffic::BYTES]) -> Option<Self> {
+        let &[r0, r1, r2, r3, c0, c1, c2, c3, pattern, size] = bytes;
+        Some(Traffic {
             rate: u32::from_le_bytes([r0, r1, r2, r3]),
             count: u32::from_le_bytes([c0, c1, c2, c3]),
-            pattern,
+            pattern: Pattern::from_number(pattern & !RANDOM)?,
             size,
-            random,
-        };
-        traffic.checked().ok()
+            random: pattern & RANDOM != 0,
+        })
     }
 
     /// The destination of a packet of node `from`, in a network of `nodes` nodes; `chance` is random. `None` where the pattern alone does

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::body::{Bytes, Kind};
+use super::body::{Bytes, Kind, body_of};
 use super::varint;
 use hopwise_core::{Node, named};
 
@@ -81,9 +81,7 @@ impl Undeliverable {
     pub fn write<B: Bytes>(&self) -> Option<B> {
         let mut dest = [0; varint::MAX_BYTES];
         let length = varint::write(self.dest, &mut dest)?;
-        let mut body = B::from_slice(&self.number.to_le_bytes()).ok()?;
-        body.extend_from_slice(&[self.kind as u8, self.reason as u8]).ok()?;
-        body.extend_from_slice(dest.get(..length)?).ok()?;
-        Some(body)
+        let kind = [self.kind as u8, self.reason as u8];
+        body_of(&[&self.number.to_le_bytes(), &kind, dest.get(..length)?])
     }
 }

@@ -21,7 +21,7 @@ use crate::arith::{Number, Vertex, count_step, ones, wide};
 use crate::expr_writer::{ExprWriter, WriteExpr};
 use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
-use crate::topology::{Rule, Topology};
+use crate::topology::{Rule, Topology, lowest_closer};
 use last_bits::LastBits;
 
 /// A hypernet.
@@ -328,12 +328,7 @@ impl Topology for Hypernet {
     }
 
     fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
-        let Some(hops) = self.distance(here, dest) else {
-            return here;
-        };
-        let neighbors = (0..self.degree(here)).filter_map(|port| self.neighbor(here, port));
-        let closer = neighbors.filter(|&neighbor| self.distance(neighbor, dest).is_some_and(|left| left < hops));
-        closer.min().unwrap_or(here)
+        lowest_closer(self, here, |node| self.distance(node, dest).unwrap_or(Number::MAX))
     }
 
     fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {

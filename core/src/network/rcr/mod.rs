@@ -17,7 +17,7 @@ use core::fmt;
 
 use crate::arith::{MAX_NODES, Number, Vertex, bits, div_rem, ones, sub_mod, wide, wrap};
 use crate::expr_writer::{ExprWriter, WriteExpr};
-use crate::graph::Factor;
+use crate::graph::{Graph, Line};
 use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Rule, Topology};
@@ -243,8 +243,8 @@ impl Rcr {
     fn ring_walk(&self, place: Number, end: Number, needed: Number) -> RingWalk {
         if needed == 0 {
             return RingWalk {
-                hops: Factor::Ring.distance(self.ring, place, end),
-                begins_up: Factor::Ring.next(self.ring, place, end) == wrap(place + 1, self.ring),
+                hops: Line::ring(self.ring).hops(place, end),
+                begins_up: Line::ring(self.ring).step(place, end) == wrap(place + 1, self.ring),
             };
         }
         if usize::from(self.bits) <= SHORT_REACH / 2 * usize::from(self.window) {
@@ -332,14 +332,9 @@ impl Rcr {
     fn up_to_nearest(&self, place: Number, needed: Number) -> bool {
         let ups = self.windows_from(place, true);
         let downs = self.windows_from(place, false);
-        let windows = ups
-            .zip(downs)
-            .take(MAX_REACH)
-            .map(|(up, down)| (up & needed != 0, down & needed != 0));
-        windows
-            .into_iter()
-            .find(|&(up, down)| up || down)
-            .is_none_or(|(up, _)| up)
+        let mut windows = ups.zip(downs).take(MAX_REACH);
+        let nearest = windows.find(|(up, down)| (up | down) & needed != 0);
+        nearest.is_none_or(|(up, _)| up & needed != 0)
     }
 }
 
@@ -358,7 +353,7 @@ impl Topology for Rcr {
         let (word, place) = self.split(node);
         let ring_ports = self.ring.min(3) - 1;
         if port < ring_ports {
-            return Some(self.join(word, Factor::Ring.neighbor(self.ring, place, port)?));
+            return Some(self.join(word, Line::ring(self.ring).neighbor(place, port)?));
         }
         let bit = bits(wide(self.window_at(place))).nth(usize::try_from(port - ring_ports).ok()?)?;
         Some(self.join(word ^ 1 << bit, place))
@@ -372,7 +367,7 @@ impl Topology for Rcr {
             return self.join(word ^ (here_needed & here_needed.wrapping_neg()), place);
         }
         let up = match rule {
-            _ if needed == 0 => return self.join(word, Factor::Ring.next(self.ring, place, end)),
+            _ if needed == 0 => return self.join(word, Line::ring(self.ring).step(place, end)),
             Rule::Exact => self.ring_walk(place, end, needed).begins_up,
             Rule::Paper => self.up_to_nearest(place, needed),
         };

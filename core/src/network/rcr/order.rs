@@ -6,7 +6,7 @@
 
 use super::Rcr;
 use crate::arith::{Number, Vertex, sub_mod, wide, wrap};
-use crate::graph::Factor;
+use crate::graph::{Graph, Line};
 use crate::topology::Topology;
 
 /// The state of a broadcast: a place, and the bits in which the node there differs from the source.
@@ -80,7 +80,7 @@ impl Rcr {
             return false;
         }
         if state.differing == 0 {
-            return place != end && Factor::Ring.next(self.ring, place, end) == state.place;
+            return place != end && Line::ring(self.ring).step(place, end) == state.place;
         }
         let up = self.ring_walk(place, end, state.differing).begins_up;
         self.beside(place, up) == state.place

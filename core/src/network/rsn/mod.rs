@@ -167,12 +167,9 @@ impl Rsn {
 
     /// Hops of the longest route if every level is crossed once.
     fn one_swap_bound(&self) -> Number {
-        self.crossed(self.nucleus.diameter(), 2, 1)
-    }
-
-    /// A quantity that grows from level to level to `legs` times its value plus the crossings.
-    fn crossed(&self, nucleus: Number, legs: Number, crossings: Number) -> Number {
-        (1..self.levels).fold(nucleus, |hops, _| hops.saturating_mul(legs).saturating_add(crossings))
+        (1..self.levels).fold(self.nucleus.diameter(), |hops, _| {
+            hops.saturating_mul(2).saturating_add(1)
+        })
     }
 
     /// The other end of the link between clusters of a level, where the node has one.

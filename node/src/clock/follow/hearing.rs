@@ -156,7 +156,7 @@ impl<C: Capacities> MeshClock<C> {
 
     fn follow(&mut self, signal: &TimeSignal, sample: &Sample, ahead: i64, now: Micros) {
         let at = clock_ticks(now);
-        let unheard = at.saturating_sub(self.time.since()) >> UNHEARD;
+        let unheard = at.saturating_sub(self.time.since) >> UNHEARD;
         let most = if self.samples >= SETTLED { SETTLED_AGREE } else { AGREE };
         if ahead.unsigned_abs() > most.saturating_add(unheard) {
             self.refused = self.refused.saturating_add(1);

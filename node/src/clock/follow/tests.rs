@@ -4,6 +4,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::capacities;
+use hopwise_testing::Random;
 
 const SECOND: u64 = 1_000_000_000;
 /// The time of a signal on the wire.
@@ -53,18 +54,12 @@ struct Mesh {
 impl Mesh {
     /// Wires board n to the next, and the last to the first if it is a cycle.
     fn row(nodes: usize, is_cycle: bool, seed: u64) -> Self {
-        let draw = |number: usize, what: u64| {
-            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (number as u64 * 2 + what + 1);
-            for _ in 0..3 {
-                state = (state ^ state >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            }
-            state >> 20
-        };
+        let mut random = Random(seed);
         let boards = (0..nodes).map(|node| {
-            let first = draw(node, 0) % (100 * SECOND);
+            let first = random.below(100 * SECOND);
             Board {
                 clock: MeshClock::new(node as Node, BAUD, first / 1_000),
-                ppb: (draw(node, 1) % 100_001) as i64 - 50_000,
+                ppb: random.below(100_001) as i64 - 50_000,
                 first,
                 alive: true,
                 before: None,
@@ -113,12 +108,12 @@ impl Mesh {
     /// Removes a board; its neighbors notice.
     fn kill(&mut self, board: usize) {
         self.boards[board].alive = false;
-        for cable in 0..self.cables.len() {
-            let (a, b) = self.cables[cable];
-            if a.0 == board || b.0 == board {
-                self.plug(cable, false);
-            }
-        }
+        self.cables_of(board).for_each(|cable| self.plug(cable, false));
+    }
+
+    fn cables_of(&self, board: usize) -> impl Iterator<Item = usize> + use<> {
+        let cables = self.cables.clone().into_iter().enumerate();
+        cables.filter_map(move |(cable, (a, b))| [a.0, b.0].contains(&board).then_some(cable))
     }
 
     /// Restarts a board without state.
@@ -127,12 +122,9 @@ impl Mesh {
         self.boards[board].clock = MeshClock::new(board as Node, BAUD, now);
         self.boards[board].before = None;
         self.boards[board].alive = true;
-        for cable in 0..self.cables.len() {
-            let (a, b) = self.cables[cable];
-            if a.0 == board || b.0 == board {
-                self.plug(cable, false);
-                self.plug(cable, true);
-            }
+        for cable in self.cables_of(board) {
+            self.plug(cable, false);
+            self.plug(cable, true);
         }
     }
 
@@ -210,6 +202,16 @@ impl Mesh {
         shown.collect()
     }
 
+    fn time(&self, place: usize) -> f64 {
+        self.shown()[place].0.unwrap()
+    }
+
+    /// So many seconds have passed since the time that another board showed.
+    fn assert_passed(&self, place: usize, before: f64, seconds: f64, within: f64) {
+        let passed = self.time(place) - before;
+        assert!((passed - seconds * 1e6).abs() < within, "{passed} us in {seconds} s");
+    }
+
     /// The maximum difference between the clocks of some boards, in microseconds.
     fn spread_of(&self, boards: &[usize]) -> f64 {
         let shown: Vec<_> = self.shown();
@@ -247,12 +249,11 @@ fn a_root_that_dies_is_followed_by_the_next_and_time_goes_on() {
         let mut mesh = Mesh::row(12, true, seed);
         mesh.run(5.0);
         mesh.assert_agreement(0, 6.0);
-        let before = mesh.shown()[5].0.unwrap();
+        let before = mesh.time(5);
         mesh.kill(0);
         mesh.run(2.5);
         mesh.assert_agreement(1, 6.0);
-        let passed = mesh.shown()[4].0.unwrap() - before;
-        assert!((passed - 2_500_000.0).abs() < 500.0, "{passed} us in 2.5 s");
+        mesh.assert_passed(4, before, 2.5, 500.0);
         mesh.kill(1);
         mesh.run(5.0);
         mesh.assert_agreement(2, 6.0);
@@ -275,26 +276,24 @@ fn a_board_that_comes_later_takes_over_the_time_and_then_the_lead() {
     mesh.kill(0);
     mesh.run(5.0);
     mesh.assert_agreement(1, 6.0);
-    let before = mesh.shown()[0].0.unwrap();
+    let before = mesh.time(0);
     mesh.restart(0);
     mesh.run(5.0);
     mesh.assert_agreement(0, 6.0);
-    let passed = mesh.shown()[1].0.unwrap() - before;
-    assert!((passed - 5_000_000.0).abs() < 1_000.0, "{passed} us in 5 s");
+    mesh.assert_passed(1, before, 5.0, 1_000.0);
 }
 
 #[test]
 fn a_root_that_restarts_goes_on_with_what_the_others_remember() {
     let mut mesh = Mesh::row(6, true, 6);
     mesh.run(5.0);
-    let before = mesh.shown()[3].0.unwrap();
+    let before = mesh.time(3);
     mesh.restart(0);
     mesh.run(3.0);
     mesh.assert_agreement(0, 6.0);
     let root = &mesh.boards[0].clock;
     assert_eq!((root.parent, root.hops), (None, 0), "it follows nobody");
-    let passed = mesh.shown()[3].0.unwrap() - before;
-    assert!((passed - 3_000_000.0).abs() < 1_000.0, "{passed} us in 3 s");
+    mesh.assert_passed(3, before, 3.0, 1_000.0);
 }
 
 #[test]
@@ -321,7 +320,7 @@ fn two_meshes_become_one() {
         assert_eq!(roots, [0, 0, 0, 0, 4, 4, 4, 4]);
         mesh.plug(3, true);
         mesh.plug(7, true);
-        let ahead = mesh.shown()[5].0.unwrap() - mesh.shown()[2].0.unwrap();
+        let ahead = mesh.time(5) - mesh.time(2);
         mesh.run(4.0);
         let roots: Vec<Node> = mesh.shown().iter().map(|(_, root)| *root).collect();
         assert_eq!(roots, [0; 8], "seed {seed}");
@@ -332,7 +331,7 @@ fn two_meshes_become_one() {
 }
 
 /// All boards but the faulty one and those with no other neighbor agree, and time runs as before.
-fn withstands(liar: usize, lie: Lie, from: f64) {
+fn withstands(name: &str, liar: usize, lie: Lie, from: f64) {
     let mut mesh = Mesh::with_shortcuts(12);
     mesh.run(from);
     mesh.liar = Some((liar, lie));
@@ -341,67 +340,51 @@ fn withstands(liar: usize, lie: Lie, from: f64) {
     }
     let honest: Vec<usize> = (0..8).filter(|&board| board != liar).collect();
     mesh.run(1.0);
-    let before: Vec<f64> = honest.iter().map(|&board| mesh.shown()[board].0.unwrap()).collect();
+    let before: Vec<f64> = honest.iter().map(|&board| mesh.time(board)).collect();
     mesh.run(10.0);
     let spread = mesh.spread_of(&honest);
-    assert!(spread < 10.0, "{spread} us: {:?}", mesh.shown());
+    assert!(spread < 10.0, "{liar} {name}: {spread} us: {:?}", mesh.shown());
     for (&board, before) in honest.iter().zip(before) {
-        let passed = mesh.shown()[board].0.unwrap() - before;
+        let passed = mesh.time(board) - before;
         // 250 parts per million of ten seconds.
-        assert!((passed - 10e6).abs() < 2_500.0, "board {board}: {passed} us in 10 s");
+        let is_right = (passed - 10e6).abs() < 2_500.0;
+        assert!(is_right, "{liar} {name}: board {board}: {passed} us in 10 s");
     }
 }
 
-#[test]
-fn a_liar_from_the_far_future_drags_nobody() {
-    let far: Lie = |_, signal| signal.mesh = signal.mesh.map(|mesh| mesh + 3_600_000_000 * TICKS_PER_MICRO);
-    for liar in [0, 3, 7] {
-        withstands(liar, far, 5.0);
-    }
-    // From the beginning, and as if it were next to the root.
-    let far: Lie = |now, signal| {
-        signal.mesh = Some(now / 1_000 * TICKS_PER_MICRO + 3_600_000_000 * TICKS_PER_MICRO);
-        (signal.root, signal.hops) = (0, 0);
-    };
-    withstands(5, far, 0.0);
+const HOUR: ClockTicks = 3_600_000_000 * TICKS_PER_MICRO;
+
+/// Clock ticks that are a thousandth of the time since five seconds.
+fn gained(now: u64) -> ClockTicks {
+    (now - 5 * SECOND) / 1_000_000 * TICKS_PER_MICRO
 }
 
 #[test]
-fn a_liar_that_jumps_drags_nobody() {
+fn a_liar_drags_nobody() {
+    let far: Lie = |_, signal| signal.mesh = signal.mesh.map(|mesh| mesh + HOUR);
     let jumps: Lie = |now, signal| {
         let by = if now / 300_000_000 % 2 == 0 { 700 } else { 0 };
         signal.mesh = signal.mesh.map(|mesh| mesh + by * TICKS_PER_MICRO);
     };
-    for liar in [0, 2, 6] {
-        withstands(liar, jumps, 5.0);
-    }
-}
-
-#[test]
-fn a_liar_that_runs_too_fast_drags_nobody() {
     let fast: Lie = |now, signal| {
-        signal.mesh = signal
-            .mesh
-            .map(|mesh| mesh + (now - 5 * SECOND) / 1_000_000 * TICKS_PER_MICRO * 2);
-        signal.sent = signal
-            .sent
-            .map(|sent| sent.wrapping_add(((now - 5 * SECOND) / 1_000_000 * TICKS_PER_MICRO * 2) as u32));
+        signal.mesh = signal.mesh.map(|mesh| mesh + 2 * gained(now));
+        signal.sent = signal.sent.map(|sent| sent.wrapping_add(2 * gained(now) as u32));
     };
-    for liar in [0, 4] {
-        withstands(liar, fast, 5.0);
+    // A neighbor's local clock gives the rate of one's own.
+    let fast_itself: Lie = |now, signal| signal.sent = signal.sent.map(|sent| sent.wrapping_add(gained(now) as u32));
+    for (name, lie, liars) in [
+        ("is from the far future", far, &[0, 3, 7][..]),
+        ("jumps", jumps, &[0, 2, 6]),
+        ("runs too fast", fast, &[0, 4]),
+        ("lies about its own clock", fast_itself, &[0, 4]),
+    ] {
+        liars.iter().for_each(|&liar| withstands(name, liar, lie, 5.0));
     }
-}
-
-/// A neighbor's local clock gives the rate of one's own.
-#[test]
-fn a_liar_about_its_own_clock_drags_nobody() {
-    let fast: Lie = |now, signal| {
-        let more = (now - 5 * SECOND) / 1_000_000 * TICKS_PER_MICRO;
-        signal.sent = signal.sent.map(|sent| sent.wrapping_add(more as u32));
+    let next_to_the_root: Lie = |now, signal| {
+        signal.mesh = Some(now / 1_000 * TICKS_PER_MICRO + HOUR);
+        (signal.root, signal.hops) = (0, 0);
     };
-    for liar in [0, 4] {
-        withstands(liar, fast, 5.0);
-    }
+    withstands("is from the far future from the beginning", 5, next_to_the_root, 0.0);
 }
 
 /// A board that boots beside a faulty one receives its signals as soon as the others.
@@ -410,9 +393,7 @@ fn a_board_that_starts_takes_the_time_that_most_have() {
     for wait in 0..8 {
         let mut mesh = Mesh::with_shortcuts(20 + wait);
         mesh.run(5.0 + 0.013 * wait as f64);
-        mesh.liar = Some((5, |_, signal| {
-            signal.mesh = signal.mesh.map(|mesh| mesh + 3_600_000_000 * TICKS_PER_MICRO);
-        }));
+        mesh.liar = Some((5, |_, signal| signal.mesh = signal.mesh.map(|mesh| mesh + HOUR)));
         mesh.restart(4);
         mesh.run(3.0);
         let spread = mesh.spread_of(&[0, 1, 2, 3, 4, 6, 7]);
@@ -482,13 +463,8 @@ fn any_signal_is_borne() {
     let mut clock: MeshClock<capacities::Board> = MeshClock::new(3, 0, 0);
     clock.link_up(0, 0);
     clock.link_up(200, 0);
-    let mut state = 1_u64;
-    let mut draw = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        state >> 16 ^ state << 40
-    };
+    let mut random = Random(1);
+    let mut draw = || random.number();
     let (mut now, mut before) = (0, None);
     for _ in 0..200_000 {
         let random = draw();

@@ -49,7 +49,7 @@ impl<L: LinkCapacities> End<L> {
     }
 
     pub(super) fn tick_rates(&mut self, now: Micros) {
-        if now < self.rates.deadline() {
+        if now < self.rates.deadline {
             return;
         }
         let was_quiet = self.rates.is_quiet();

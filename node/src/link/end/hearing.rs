@@ -34,26 +34,14 @@ impl<L: LinkCapacities> End<L> {
             Frame::OtherVersion(_) if self.security.is_some() && self.peer().is_some() => self.useless(),
             Frame::OtherVersion(version) => self.turn_away(Down::Version(version), now),
             Frame::Unknown => self.useless(),
-            Frame::Time { signal, .. } => {
-                if self.state.peer().is_none() {
-                    return self.useless();
-                }
-                self.is_back(now);
-                match self.named(now) {
-                    Change::None => Received::Time(signal),
-                    change => self.follow(change, now),
-                }
-            }
-            Frame::Rate { message, .. } => {
-                if self.state.peer().is_none() {
-                    return self.useless();
-                }
-                self.is_back(now);
-                match self.named(now) {
-                    Change::None => self.hear_rate(message, now),
-                    change => self.follow(change, now),
-                }
-            }
+            Frame::Time { signal, .. } => match self.addressed(now) {
+                Ok(()) => Received::Time(signal),
+                Err(received) => received,
+            },
+            Frame::Rate { message, .. } => match self.addressed(now) {
+                Ok(()) => self.hear_rate(message, now),
+                Err(received) => received,
+            },
             Frame::Ack(ack) => match self.acknowledged(&ack, now) {
                 Ok(()) => {
                     if ack.pause > 0 {
@@ -201,17 +189,23 @@ impl<L: LinkCapacities> End<L> {
         self.state.named(until)
     }
 
-    /// Processes an acknowledgment, if it is of this session.
-    fn acknowledged(&mut self, ack: &Ack, now: Micros) -> Result<(), Received> {
+    /// The same, and whether the rest of the frame counts.
+    fn addressed(&mut self, now: Micros) -> Result<(), Received> {
         if self.state.peer().is_none() {
             return Err(self.useless());
         }
         let change = self.named(now);
         self.is_back(now);
-        if !matches!(change, Change::None) {
+        match change {
+            Change::None => Ok(()),
             // The link was not up. A packet in the frame will be retransmitted.
-            return Err(self.follow(change, now));
+            change => Err(self.follow(change, now)),
         }
+    }
+
+    /// Processes an acknowledgment, if it is of this session.
+    fn acknowledged(&mut self, ack: &Ack, now: Micros) -> Result<(), Received> {
+        self.addressed(now)?;
         let progress = self.sender.acknowledge(ack);
         if ack.offer.packets() > 0 {
             self.closed_until = Micros::MAX;

@@ -100,7 +100,7 @@ impl<L: LinkCapacities> End<L> {
             },
             keyed: self.security.is_some(),
             keeps_alive: self.keeps_alive(),
-            steps: self.rates.own_steps(),
+            steps: self.rates.own,
         };
         let (padding, version) = (self.padding(), self.version());
         let mut write = |proof: Option<Proof<'_>>| {
@@ -142,7 +142,7 @@ impl<L: LinkCapacities> End<L> {
     /// On probation, the hello after a pause is as long as the longest packet. Where long frames do not get through, the other end
     /// does not learn that the pause is over, and no packet is risked.
     fn padding(&self) -> usize {
-        if self.is_open() || self.flap_damping.is_on() || !self.flap_damping.on_probation() {
+        if self.is_open() || self.flap_damping.is_on() || !self.flap_damping.on_probation {
             return 0;
         }
         let there = self.state.peer().map_or(0, |peer| peer.identity.mtu);

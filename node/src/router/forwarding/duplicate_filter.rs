@@ -291,7 +291,6 @@ mod tests {
     use crate::wire::Kind;
     use proptest::prelude::*;
     use std::collections::HashSet;
-    use std::vec::Vec as List;
 
     fn header(source: Node, number: u32, copied: bool) -> Header {
         Header {
@@ -342,47 +341,40 @@ mod tests {
         }
     }
 
+    /// What a broadcast is, or a copy of it as a flood.
+    fn passing(seen: &mut DuplicateFilter<TwoPeers>, source: Node, number: u32, copied: bool, now: Micros) -> Passing {
+        seen.classify_passing(&header(source, number, copied), now)
+    }
+
     /// A flood is taken once and forwarded once, whether a copy along the tree comes before, after, or when its source is forgotten.
     #[test]
     fn a_flood_is_new_once_and_known_once() {
-        let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();
+        let mut seen = DuplicateFilter::new();
         let (tree, flood) = (header(7, 5, false), header(7, 5, true));
-        assert_eq!(seen.classify_passing(&tree, 9_000_000), Passing::New);
+        assert_eq!(passing(&mut seen, 7, 5, false, 9_000_000), Passing::New);
         assert!(seen.has_passed(&tree) && !seen.has_passed(&flood));
-        assert_eq!(seen.classify_passing(&flood, 9_000_000), Passing::Known);
-        assert_eq!(seen.classify_passing(&flood, 9_000_000), Passing::Duplicate);
+        assert_eq!(passing(&mut seen, 7, 5, true, 9_000_000), Passing::Known);
+        assert_eq!(passing(&mut seen, 7, 5, true, 9_000_000), Passing::Duplicate);
         assert!(seen.has_passed(&flood));
-        let flood = header(7, 6, true);
-        assert_eq!(seen.classify_passing(&flood, 9_000_000), Passing::New);
-        assert_eq!(
-            seen.classify_passing(&header(7, 6, false), 9_000_000),
-            Passing::Duplicate
-        );
+        assert_eq!(passing(&mut seen, 7, 6, true, 9_000_000), Passing::New);
+        assert_eq!(passing(&mut seen, 7, 6, false, 9_000_000), Passing::Duplicate);
         // Two other sources, and it is forgotten. What begins later is new.
         for source in [8, 9] {
-            assert_eq!(
-                seen.classify_passing(&header(source, 1, false), 9_001_000),
-                Passing::New
-            );
+            assert_eq!(passing(&mut seen, source, 1, false, 9_001_000), Passing::New);
         }
         for copied in [false, true] {
-            assert_eq!(
-                seen.classify_passing(&header(7, 6, copied), 9_002_000),
-                Passing::Uncertain
-            );
+            assert_eq!(passing(&mut seen, 7, 6, copied, 9_002_000), Passing::Uncertain);
         }
-        assert_eq!(seen.classify_passing(&header(7, 7, true), 9_600_000), Passing::New);
+        assert_eq!(passing(&mut seen, 7, 7, true, 9_600_000), Passing::New);
     }
 
     /// Without floods a forgotten source is no reason to drop a broadcast.
     #[test]
     fn broadcasts_along_the_tree_need_no_memory() {
-        let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();
-        for number in 0..300 {
-            for source in 0..9 {
-                let now = 9_000_000 + u64::from(number);
-                assert_eq!(seen.classify_passing(&header(source, number, false), now), Passing::New);
-            }
+        let mut seen = DuplicateFilter::new();
+        for (number, source) in (0..300).flat_map(|number| (0..9).map(move |source| (number, source))) {
+            let now = 9_000_000 + u64::from(number);
+            assert_eq!(passing(&mut seen, source, number, false, now), Passing::New);
         }
     }
 
@@ -391,33 +383,24 @@ mod tests {
         let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();
         assert_eq!(seen.classify(&header(7, 5, true), 0), Classification::New);
         // Many others, so that the windows have moved on and the source is forgotten.
-        let others: List<_> = (0..2_000)
-            .map(|number| header(8 + u64::from(number % 3), number, false))
-            .collect();
-        for other in &others {
-            seen.classify(other, 1_000_000);
+        for number in 0..2_000 {
+            seen.classify(&header(8 + u64::from(number % 3), number, false), 1_000_000);
         }
-        assert_eq!(
-            seen.classify(&header(7, 5, false), 2_000_000),
-            Classification::Duplicate
-        );
+        let twin = seen.classify(&header(7, 5, false), 2_000_000);
+        assert_eq!(twin, Classification::Duplicate);
     }
 
     #[test]
     fn a_copy_from_before_the_memory_is_uncertain() {
         let mut seen: DuplicateFilter<TwoPeers> = DuplicateFilter::new();
-        for number in 0..600 {
-            assert_eq!(seen.classify(&header(7, number, false), 9_000_000), Classification::New);
-        }
-        assert_eq!(seen.classify(&header(7, 1, true), 9_000_000), Classification::Uncertain);
+        let mut classify = |number, copied| seen.classify(&header(7, number, copied), 9_000_000);
+        assert!((0..600).all(|number| classify(number, false) == Classification::New));
+        assert_eq!(classify(1, true), Classification::Uncertain);
         assert_eq!(
-            seen.classify(&header(7, 1, false), 9_000_000),
+            classify(1, false),
             Classification::Uncertain,
             "a board may have kept it"
         );
-        assert_eq!(
-            seen.classify(&header(7, 599, true), 9_000_000),
-            Classification::Duplicate
-        );
+        assert_eq!(classify(599, true), Classification::Duplicate);
     }
 }

@@ -54,7 +54,7 @@ pub(super) struct Forwarding<C: Capacities> {
     enqueued: u32,
     pub(super) wiring: Wiring<C>,
     next_hops: NextHops,
-    stalled: StalledLinks<C>,
+    pub(super) stalled: StalledLinks<C>,
     /// Limits the reports of undeliverable packets of each link.
     reported: C::PerLink<RateLimiter>,
     /// The link to a host.
@@ -281,7 +281,7 @@ impl<C: Capacities> Forwarding<C> {
             rule: *rule,
             next: self.next_hops.find(network, *here, slot.packet.header.dest, *rule),
             wiring: &self.wiring,
-            avoided: self.stalled.avoided(),
+            avoided: self.stalled.avoided,
             came_from,
         };
         choice(forwarder, slot)
@@ -445,11 +445,6 @@ impl<C: Capacities> Forwarding<C> {
         self.unqueue(place, link).then_some(reason)
     }
 
-    /// Resets the stall timer of a link.
-    pub(super) fn link_moves(&mut self, link: u8, now: Micros) {
-        self.stalled.moves(link, now);
-    }
-
     /// Reroutes what waits for the neighbor at a link, if that is stalled. A pause is no stall.
     pub(super) fn go_round_if_stalled(&mut self, link: u8, paused: bool, now: Micros, observer: &mut impl Observer) {
         if self.wiring.neighbor_at(link).is_none() {
@@ -506,7 +501,7 @@ impl<C: Capacities> Forwarding<C> {
     /// The number of packet copies in the buffers.
     pub(super) fn held(&self) -> u32 {
         let slots = self.pool.places().filter_map(|place| self.pool.get(place));
-        slots.map(|slot| slot.copies()).sum::<u32>() + self.pool.unrouted().count_ones()
+        slots.map(|slot| slot.copies()).sum::<u32>() + self.pool.unrouted.count_ones()
     }
 }
 

@@ -235,6 +235,24 @@ mod tests {
         }
     }
 
+    /// The choice at a node, where some links are used only as a last resort.
+    fn forwarder<'a>(
+        network: &'a Network,
+        wiring: &'a Wiring<Board>,
+        (here, dest): (Node, Node),
+        avoided: u32,
+    ) -> Forwarder<'a, Board> {
+        Forwarder {
+            network,
+            here,
+            rule: Rule::Exact,
+            wiring,
+            avoided,
+            came_from: None,
+            next: NextHops::new(here).find(network, here, dest, Rule::Exact),
+        }
+    }
+
     /// The path of a packet through a network with dead links.
     fn path<const BODY: usize>(
         network: &Network,
@@ -256,16 +274,7 @@ mod tests {
                 .map(|(_, other)| other)
                 .collect();
             let wiring = wired::<Board>(network, here, &dead);
-            let forwarder = Forwarder {
-                network,
-                here,
-                rule: Rule::Exact,
-                wiring: &wiring,
-                avoided: 0,
-                came_from: None,
-                next: NextHops::new(here).find(network, here, dest, Rule::Exact),
-            };
-            match forwarder.choose(&mut packet) {
+            match forwarder(network, &wiring, (here, dest), 0).choose(&mut packet) {
                 Ok(hop) => path.push(wiring.neighbor_at(hop.link).unwrap()),
                 Err(reason) => return (path, Err(reason)),
             }
@@ -289,15 +298,8 @@ mod tests {
     ) -> Node {
         let network: Network = "ring(6)".parse().unwrap();
         let wiring = wired::<Board>(&network, 5, &[]);
-        let forwarder = Forwarder {
-            network: &network,
-            here: 5,
-            rule: Rule::Exact,
-            wiring: &wiring,
-            avoided: stalled.iter().map(|&node| 1 << wiring.link_to(node).unwrap()).sum(),
-            came_from: None,
-            next: NextHops::new(5).find(&network, 5, 2, Rule::Exact),
-        };
+        let avoided = stalled.iter().map(|&node| 1 << wiring.link_to(node).unwrap()).sum();
+        let forwarder = forwarder(&network, &wiring, (5, 2), avoided);
         let mut packet = packet::<64>(2);
         if let Some((&start, rest)) = trail.split_first() {
             let mut trail = Trail::begin(&mut packet.body, start).unwrap();
@@ -338,13 +340,8 @@ mod tests {
         let mut longer = 0;
         for rule in [Rule::Exact, Rule::Paper] {
             let forwarder = Forwarder {
-                network: &network,
-                here: 0,
                 rule,
-                wiring: &wiring,
-                avoided: 0,
-                came_from: None,
-                next: 0,
+                ..forwarder(&network, &wiring, (0, 0), 0)
             };
             for (from, to) in (0..network.nodes()).flat_map(|from| (0..network.nodes()).map(move |to| (from, to))) {
                 let walk = core::iter::successors(Some(from), |&here| {

@@ -102,8 +102,8 @@ pub(in crate::router) struct Pool<C: Capacities> {
     /// The slots in use: bit 0 is slot 0.
     used: u64,
     /// Those that have not been routed yet.
-    unrouted: u64,
-    used_channels: u8,
+    pub(in crate::router) unrouted: u64,
+    pub(in crate::router) used_channels: u8,
     channels: C::PerChannel<u8>,
     /// Packets in all virtual channels, and the number of nonempty virtual channels.
     passing: u8,
@@ -177,10 +177,6 @@ impl<C: Capacities> Pool<C> {
     /// Whether anything has changed, or waits for its route.
     pub(in crate::router) fn needs_attention(&self) -> bool {
         self.changed || self.unrouted != 0
-    }
-
-    pub(in crate::router) fn channels(&self) -> u8 {
-        self.used_channels
     }
 
     pub(in crate::router) fn used(&self) -> usize {
@@ -357,11 +353,6 @@ impl<C: Capacities> Pool<C> {
         self.unrouted |= 1 << place;
     }
 
-    /// Packets that have not been routed yet: bit 0 is slot 0.
-    pub(in crate::router) fn unrouted(&self) -> u64 {
-        self.unrouted
-    }
-
     pub(in crate::router) fn is_unrouted(&self, place: Place) -> bool {
         self.unrouted >> place & 1 == 1
     }
@@ -385,17 +376,12 @@ impl<C: Capacities> Pool<C> {
         })
     }
 
-    /// Puts a packet into the inbox; `false` if that is full.
-    pub(in crate::router) fn deliver(&mut self, place: Place) -> bool {
-        if !self.inbox_has_room() {
-            return false;
+    /// Puts a packet into the inbox, which has room for it.
+    pub(in crate::router) fn deliver(&mut self, place: Place) {
+        if let Some(slot) = self.get_mut(place) {
+            slot.reader = Reader::Application;
+            self.inbox += 1;
         }
-        let Some(slot) = self.get_mut(place) else {
-            return false;
-        };
-        slot.reader = Reader::Application;
-        self.inbox += 1;
-        true
     }
 
     pub(in crate::router) fn take_from_inbox(&mut self, place: Place) {

@@ -59,7 +59,7 @@ impl<C: Capacities> Forwarding<C> {
             slot.channel(),
             slot.begins_here(),
             rises,
-            self.pool.channels(),
+            self.pool.used_channels,
         ))
     }
 
@@ -116,7 +116,7 @@ impl<C: Capacities> Forwarding<C> {
     ) {
         if result == FrameResult::Refused {
             self.put_back(link, place);
-            if self.stalled.avoided() >> link & 1 == 1 {
+            if self.stalled.avoided >> link & 1 == 1 {
                 self.go_round_stall(place, link, observer);
             }
             return;

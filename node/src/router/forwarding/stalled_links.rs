@@ -17,7 +17,7 @@ pub(in crate::router) struct StalledLinks<C: Capacities> {
     /// When each link last took a packet, in milliseconds, which wrap after 49 days; while it is avoided, since when.
     since: C::PerLink<u32>,
     /// Those that are avoided: bit 0 is link 0.
-    avoided: u32,
+    pub(in crate::router) avoided: u32,
 }
 
 impl<C: Capacities> StalledLinks<C> {
@@ -26,11 +26,6 @@ impl<C: Capacities> StalledLinks<C> {
             since: C::PerLink::default(),
             avoided: 0,
         }
-    }
-
-    /// The links that are avoided: bit 0 is link 0.
-    pub(in crate::router) fn avoided(&self) -> u32 {
-        self.avoided
     }
 
     /// Records that a link has taken a packet, or has changed.
@@ -76,13 +71,13 @@ mod tests {
             stalls.moves(2, at(1));
             assert!(!stalls.look(2, 200_000, at(1) + 200_000));
             assert!(!stalls.look(2, 0, at(9)), "nothing waits for it");
-            assert!(stalls.look(2, 300_000, at(9)) && stalls.avoided() == 1 << 2);
+            assert!(stalls.look(2, 300_000, at(9)) && stalls.avoided == 1 << 2);
             assert!(stalls.look(2, 0, at(10)));
-            assert!(!stalls.look(2, 300_000, at(11)) && stalls.avoided() == 0);
+            assert!(!stalls.look(2, 300_000, at(11)) && stalls.avoided == 0);
             assert!(!stalls.look(2, 9_000_000, at(11) + 200_000), "it is given time");
             assert!(stalls.look(2, 9_000_000, at(11) + 250_000));
             stalls.moves(2, at(12));
-            assert_eq!(stalls.avoided(), 0);
+            assert_eq!(stalls.avoided, 0);
         }
     }
 }

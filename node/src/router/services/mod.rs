@@ -20,7 +20,7 @@ use hopwise_core::Node;
 
 #[derive(Clone, Debug)]
 pub(super) struct Services<C: Capacities> {
-    inbox: C::Inbox<Place>,
+    pub(super) inbox: C::Inbox<Place>,
     pub(super) ports: ServedPorts<C>,
     pub(super) blocks: Blocks,
     pub(super) clock: MeshClock<C>,
@@ -79,14 +79,6 @@ impl<C: Capacities> Services<C> {
             self.ports.enter(port);
         }
         Ok(ReadBy::Application)
-    }
-
-    pub(super) fn next_message(&mut self) -> Option<Place> {
-        self.inbox.pop_front()
-    }
-
-    pub(super) fn has_message(&self) -> bool {
-        !self.inbox.is_empty()
     }
 }
 

@@ -192,84 +192,61 @@ mod tests {
         (classification, reply.map(|reply| reply.confirmation.verdict))
     }
 
-    #[test]
-    fn a_packet_is_delivered_once_and_confirmed_each_time() {
-        let mut here = destination();
-        let first = classified(&mut here, &packet(0), 5, Admission::Open, NOW);
-        assert_eq!(first, (Ok(()), Some(Verdict::Delivered)));
-        let retransmit = classified(&mut here, &packet(0), 5, Admission::Open, NOW);
-        assert_eq!(retransmit, (Err(DropReason::Duplicate), Some(Verdict::Delivered)));
-    }
+    const DELIVERED: (Result<(), DropReason>, Option<Verdict>) = (Ok(()), Some(Verdict::Delivered));
 
+    /// A packet, perhaps a second one or the same again, and what is said of it.
     #[test]
-    fn one_without_room_in_the_inbox_may_come_again() {
-        let mut here = destination();
-        let full = classified(&mut here, &packet(0), 5, Admission::Busy, NOW);
-        assert_eq!(full, (Err(DropReason::InboxFull), Some(Verdict::Busy)));
-        let later = classified(&mut here, &packet(0), 5, Admission::Open, NOW);
-        assert_eq!(later, (Ok(()), Some(Verdict::Delivered)));
-        let had = classified(&mut here, &packet(0), 5, Admission::PortUnreachable, NOW);
-        assert_eq!(
-            had,
-            (Err(DropReason::Duplicate), Some(Verdict::Delivered)),
-            "it has been delivered"
-        );
-    }
-
-    #[test]
-    fn one_that_its_application_does_not_take_is_never_delivered() {
-        for (number, admission, reason, verdict) in [
-            (0, Admission::Full, DropReason::InboxFull, Verdict::Full),
-            (
-                1,
-                Admission::PortUnreachable,
-                DropReason::PortUnreachable,
-                Verdict::PortUnreachable,
-            ),
-        ] {
+    fn each_is_delivered_or_refused_once_and_confirmed_each_time() {
+        use Admission::{Busy, Full, Open, PortUnreachable};
+        let again = |verdict| (Err(DropReason::Duplicate), Some(verdict));
+        let busy = (Err(DropReason::InboxFull), Some(Verdict::Busy));
+        let full = (Err(DropReason::InboxFull), Some(Verdict::Full));
+        let unserved = (Err(DropReason::PortUnreachable), Some(Verdict::PortUnreachable));
+        let refused_for_good = |admission, refused: (_, Option<Verdict>)| {
+            [
+                (0, admission, refused),
+                (0, admission, (Err(DropReason::Duplicate), refused.1)),
+                (0, Open, again(Verdict::Full)),
+                (1, Open, DELIVERED),
+                (0, Busy, again(Verdict::Full)),
+            ]
+        };
+        let comes_again = [
+            (0, Busy, busy),
+            (0, Open, DELIVERED),
+            (0, Open, again(Verdict::Delivered)),
+            (0, PortUnreachable, again(Verdict::Delivered)),
+        ];
+        let cases = [
+            &comes_again[..],
+            &refused_for_good(Full, full),
+            &refused_for_good(PortUnreachable, unserved),
+        ];
+        for case in cases {
             let mut here = destination();
-            let refused = classified(&mut here, &packet(number), 5, admission, NOW);
-            assert_eq!(refused, (Err(reason), Some(verdict)));
-            let retransmit = classified(&mut here, &packet(number), 5, admission, NOW);
-            assert_eq!(retransmit, (Err(DropReason::Duplicate), Some(verdict)));
-            let later = classified(&mut here, &packet(number), 5, Admission::Open, NOW);
-            assert_eq!(later, (Err(DropReason::Duplicate), Some(Verdict::Full)));
-            let next = classified(&mut here, &packet(number + 1), 5, Admission::Open, NOW);
-            assert_eq!(next, (Ok(()), Some(Verdict::Delivered)));
-            let retransmit = classified(&mut here, &packet(number), 5, Admission::Busy, NOW);
-            assert_eq!(retransmit, (Err(DropReason::Duplicate), Some(Verdict::Full)));
+            for (place, &(number, admission, expected)) in case.iter().enumerate() {
+                let found = classified(&mut here, &packet(number), 5, admission, NOW);
+                assert_eq!(found, expected, "step {place} of {case:?}");
+            }
         }
     }
 
     #[test]
     fn what_may_have_come_before_a_restart_is_not_delivered() {
         let restarted = (Err(DropReason::Stale), Some(Verdict::Restarted));
-        let delivered = (Ok(()), Some(Verdict::Delivered));
-        assert_eq!(
-            classified(&mut destination(), &packet(0), 4, Admission::Open, NOW),
-            restarted
-        );
-        // The sender does not know the epoch: by its age the packet began after the boot, or it may have begun before.
-        assert_eq!(
-            classified(&mut destination(), &packet(0), 0, Admission::Open, 1_001 + DRIFT),
-            delivered
-        );
-        assert_eq!(
-            classified(&mut destination(), &packet(0), 0, Admission::Open, 1_000 + DRIFT),
-            restarted
-        );
-        let copy = Header {
-            copied: true,
-            ..packet(0)
-        };
-        assert_eq!(
-            classified(&mut destination(), &copy, 0, Admission::Open, 18_500_000),
-            restarted
-        );
-        assert_eq!(
-            classified(&mut destination(), &copy, 0, Admission::Open, 18_500_001),
-            delivered
-        );
+        let first = packet(0);
+        let copy = Header { copied: true, ..first };
+        for (header, known_epoch, now, expected) in [
+            (first, 4, NOW, restarted),
+            // The sender does not know the epoch: by its age the packet began after the boot, or it may have begun before.
+            (first, 0, 1_001 + DRIFT, DELIVERED),
+            (first, 0, 1_000 + DRIFT, restarted),
+            (copy, 0, 18_500_000, restarted),
+            (copy, 0, 18_500_001, DELIVERED),
+        ] {
+            let found = classified(&mut destination(), &header, known_epoch, Admission::Open, now);
+            assert_eq!(found, expected, "{header:?} at {now}");
+        }
     }
 
     #[test]
@@ -284,48 +261,28 @@ mod tests {
         assert_eq!(told, (Err(DropReason::Busy), Some(Verdict::Busy)));
     }
 
+    fn take(here: &mut Destination<FourPeers>, number: u32) -> Result<(), DropReason> {
+        here.classify(&packet(number), 5, 0, false, Admission::Open, NOW)
+    }
+
     #[test]
     fn packets_come_later_while_confirmations_wait_unless_those_are_stuck() {
         let mut here = destination();
-        let fill = |here: &mut Destination<FourPeers>, from: u32| {
-            while !here.owed.is_full() {
-                here.classify(
-                    &packet(from + here.owed.len() as u32),
-                    5,
-                    0,
-                    false,
-                    Admission::Open,
-                    NOW,
-                )
-                .unwrap();
-            }
-        };
         assert!(!here.is_busy());
-        fill(&mut here, 0);
+        (0..WAITING as u32).for_each(|number| take(&mut here, number).unwrap());
         assert!(here.is_busy());
         here.next_reply(NOW).unwrap();
         assert!(!here.is_busy());
-        fill(&mut here, 1);
+        take(&mut here, WAITING as u32).unwrap();
         assert_eq!((0..99).filter(|_| here.is_busy()).count(), usize::from(MAX_DEFERRED));
     }
 
     #[test]
     fn nothing_is_delivered_that_cannot_be_confirmed() {
         let mut here = destination();
-        for number in 0..WAITING as u32 {
-            assert_eq!(
-                here.classify(&packet(number), 5, 0, false, Admission::Open, NOW),
-                Ok(())
-            );
-        }
-        assert_eq!(
-            here.classify(&packet(WAITING as u32), 5, 0, false, Admission::Open, NOW),
-            Err(DropReason::Busy)
-        );
+        (0..WAITING as u32).for_each(|number| take(&mut here, number).unwrap());
+        assert_eq!(take(&mut here, WAITING as u32), Err(DropReason::Busy));
         here.next_reply(NOW).unwrap();
-        assert_eq!(
-            here.classify(&packet(WAITING as u32), 5, 0, false, Admission::Open, NOW),
-            Ok(())
-        );
+        assert_eq!(take(&mut here, WAITING as u32), Ok(()));
     }
 }

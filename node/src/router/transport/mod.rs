@@ -3,7 +3,7 @@
 //! The [source] of a confirmed packet keeps it and retransmits it until the destination confirms it. It names the [destination]'s epoch as
 //! it knows it, so that a destination that has restarted reports that instead of delivering again what it may have delivered before.
 //!
-//! Buffers and routes are not known here: a kept packet has a [place](Place), and what is to be done with it is
+//! Buffers and routes are not known here: a kept packet has a [place](super::forwarding::Place), and what is to be done with it is
 //! returned.
 
 mod destination;
@@ -11,10 +11,10 @@ mod peers;
 mod source;
 
 use destination::Destination;
-use source::{AfterConfirmation, Source};
-pub(super) use source::{Completed, Due, Mesh};
+use source::Source;
+pub(super) use source::{Completed, Confirms, Due, Mesh};
 
-use super::forwarding::{Location, Place};
+use super::forwarding::Location;
 use super::{MessageOf, SendError};
 use crate::capacities::Capacities;
 use crate::cipher::Cipher;
@@ -36,15 +36,6 @@ pub(super) struct Transport<C: Capacities> {
     pub(super) destination: Destination<C>,
     /// Present where payloads are encrypted.
     cipher: Option<Cipher>,
-}
-
-/// The effect of a confirmation on its packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Confirms {
-    /// It continues, kept at a place, and names this epoch if there is one.
-    GoesOn { kept: Place, epoch: Option<u16> },
-    /// It has ended.
-    Ended(Completed),
 }
 
 impl<C: Capacities> Transport<C> {
@@ -109,7 +100,7 @@ impl<C: Capacities> Transport<C> {
     ) -> Result<PacketOf<C::Body>, SendError> {
         let mut packet = self.packet(content, dest, to_host).ok_or(SendError::TooLong)?;
         match content {
-            Content::Confirmed(_) => packet.header.number = self.source.next_number(),
+            Content::Confirmed(_) => packet.header.number = self.source.next_number,
             Content::Request(request) => packet.header.traced = request.query == Query::Trace,
             _ => {}
         }
@@ -190,20 +181,8 @@ impl<C: Capacities> Transport<C> {
         if confirmation.epoch != self.epoch {
             return Err(DropReason::Stale);
         }
-        if self.source.dest_of(confirmation.number) != Some(header.source) {
-            return Err(DropReason::Unsolicited);
-        }
+        let confirms = self.source.answered(header, confirmation, under_way, flooded, now)?;
         self.destination.peers.note_epoch(header.source, header.epoch, now);
-        let answered = self
-            .source
-            .answered(header.source, confirmation, under_way, flooded, now);
-        match answered {
-            AfterConfirmation::Unsolicited => Err(DropReason::Unsolicited),
-            AfterConfirmation::GoesOn { place, same_life } => Ok(Confirms::GoesOn {
-                kept: place,
-                epoch: same_life.then_some(header.epoch),
-            }),
-            AfterConfirmation::Ended(completed) => Ok(Confirms::Ended(completed)),
-        }
+        Ok(confirms)
     }
 }

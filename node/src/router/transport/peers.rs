@@ -176,9 +176,9 @@ impl Peer {
     fn standing(&self, header: &Header, born: u32) -> Standing {
         let own = || self.runs.iter().filter(|run| run.holds(header));
         if own().next().is_some() {
-            let decided = own().find(|run| run.has_decided(header.number));
+            let decided = own().find(|run| run.has(run.decided, header.number));
             return match decided {
-                Some(run) if run.has_refused(header.number) => Standing::Refused,
+                Some(run) if run.has(run.refused, header.number) => Standing::Refused,
                 Some(_) => Standing::Delivered,
                 None => Standing::New,
             };
@@ -260,14 +260,7 @@ impl Run {
         self.epoch == header.epoch && header.number.wrapping_sub(self.highest) <= u32::MAX / 2
     }
 
-    fn has_decided(&self, number: u32) -> bool {
-        self.has(self.decided, number)
-    }
-
-    fn has_refused(&self, number: u32) -> bool {
-        self.has(self.refused, number)
-    }
-
+    /// Whether a number is in one of its sets.
     fn has(&self, numbers: u32, number: u32) -> bool {
         let behind = self.highest.wrapping_sub(number);
         numbers.checked_shr(behind).is_some_and(|bits| bits & 1 == 1)
@@ -300,6 +293,11 @@ mod tests {
         Header::new(Kind::Confirmed, 2, 7).numbered(epoch, number)
     }
 
+    /// What a packet is that has just been sent.
+    fn standing(peers: &mut Peers<FourPeers>, epoch: u16, number: u32, now: Micros) -> Standing {
+        peers.standing(&packet(epoch, number), 0, now)
+    }
+
     fn deliver(peers: &mut Peers<FourPeers>, header: &Header) {
         deliver_at(peers, header, START);
     }
@@ -321,12 +319,12 @@ mod tests {
             deliver_at(&mut peers, &packet(old, 40), START);
             let later = START + 1_000_000;
             deliver_at(&mut peers, &packet(new, 9_000), later);
-            assert_eq!(peers.standing(&packet(old, 40), 0, later), Standing::Delivered);
+            assert_eq!(standing(&mut peers, old, 40, later), Standing::Delivered);
             // A third epoch; then leftovers of the first are no longer known by their numbers.
             let latest = later + 1_000_000;
             deliver_at(&mut peers, &packet(3, 5), latest);
             assert_eq!(peers.standing(&packet(old, 40), AGE, latest), Standing::Stale);
-            assert_eq!(peers.standing(&packet(new, 9_000), 0, latest), Standing::Delivered);
+            assert_eq!(standing(&mut peers, new, 9_000, latest), Standing::Delivered);
             assert_eq!(peers.epoch_of(2), new, "as last heard");
         }
     }
@@ -344,11 +342,11 @@ mod tests {
             let count = (days * DAY / pause) as u32;
             for number in 0..count {
                 let now = begin + Micros::from(number) * pause;
-                assert_eq!(peers.standing(&packet(1, number), 0, now), Standing::New);
+                assert_eq!(standing(&mut peers, 1, number, now), Standing::New);
                 peers.record(&packet(1, number), true, 0, now);
             }
             let end = begin + Micros::from(count) * pause;
-            assert_eq!(peers.standing(&packet(1, count - 1), 0, end), Standing::Delivered);
+            assert_eq!(standing(&mut peers, 1, count - 1, end), Standing::Delivered);
             for epoch in [2, 3] {
                 deliver_at(&mut peers, &packet(epoch, 40), end + Micros::from(epoch) * 1_000_000);
             }
@@ -360,7 +358,7 @@ mod tests {
         let mut peers = Peers::new();
         deliver_at(&mut peers, &packet(1, 40), START);
         let soon = START + SLACK - 1_000;
-        assert_eq!(peers.standing(&packet(2, 40), 0, soon), Standing::Unclear);
+        assert_eq!(standing(&mut peers, 2, 40, soon), Standing::Unclear);
         deliver_at(&mut peers, &packet(2, 40), soon + 2_000);
     }
 
@@ -370,18 +368,18 @@ mod tests {
         let mut peers: Peers<FourPeers> = Peers::new();
         let is_refused = |number: u32| number.is_multiple_of(3);
         for number in [5, 3, 4, 9, 8, 6, 7] {
-            assert_eq!(peers.standing(&packet(1, number), 0, START), Standing::New);
+            assert_eq!(standing(&mut peers, 1, number, START), Standing::New);
             peers.record(&packet(1, number), !is_refused(number), 0, START);
         }
         for number in 3..10 {
-            let standing = if is_refused(number) {
+            let expected = if is_refused(number) {
                 Standing::Refused
             } else {
                 Standing::Delivered
             };
-            assert_eq!(peers.standing(&packet(1, number), 0, START), standing, "{number}");
+            assert_eq!(standing(&mut peers, 1, number, START), expected, "{number}");
         }
-        assert_eq!(peers.standing(&packet(1, 10), 0, START), Standing::New);
+        assert_eq!(standing(&mut peers, 1, 10, START), Standing::New);
     }
 
     /// One forged packet of any number or epoch: those of the sender are still delivered, once each. Only the
@@ -395,16 +393,16 @@ mod tests {
             let now = START + 1_000_000;
             assert_eq!(peers.standing(&forged, 0, now), Standing::New);
             peers.record(&forged, true, 0, now);
-            assert_eq!(peers.standing(&packet(1, 100), 0, now), Standing::Delivered);
+            assert_eq!(standing(&mut peers, 1, 100, now), Standing::Delivered);
             for next in (101..300_u32).filter(|&next| (epoch, number) != (1, next)) {
                 let time = now + u64::from(next) * 10_000;
                 assert_eq!(
-                    peers.standing(&packet(1, next), 0, time),
+                    standing(&mut peers, 1, next, time),
                     Standing::New,
                     "{next} after {forged:?}"
                 );
                 peers.record(&packet(1, next), true, 0, time);
-                assert_eq!(peers.standing(&packet(1, next), 0, time), Standing::Delivered);
+                assert_eq!(standing(&mut peers, 1, next, time), Standing::Delivered);
             }
         }
     }
@@ -419,11 +417,9 @@ mod tests {
             now += 20_000;
             deliver_at(&mut peers, &packet(1, number), now);
             for earlier in sent.clone().take_while(|&earlier| earlier != number) {
-                let standing = peers.standing(&packet(1, earlier), 0, now);
-                assert!(
-                    matches!(standing, Standing::Delivered | Standing::Stale),
-                    "{earlier} after {number}: {standing:?}"
-                );
+                let found = standing(&mut peers, 1, earlier, now);
+                let is_known = matches!(found, Standing::Delivered | Standing::Stale);
+                assert!(is_known, "{earlier} after {number}: {found:?}");
             }
         }
     }
@@ -434,10 +430,7 @@ mod tests {
         let mut peers = Peers::new();
         deliver_at(&mut peers, &packet(1, 100), START);
         deliver_at(&mut peers, &packet(1, 200), START + 1_000_000);
-        assert_eq!(
-            peers.standing(&packet(1, 100), 0, START + 1_000_000),
-            Standing::Delivered
-        );
+        assert_eq!(standing(&mut peers, 1, 100, START + 1_000_000), Standing::Delivered);
         deliver_at(&mut peers, &packet(1, 300), START + 2_000_000);
         for age in [0, AGE] {
             assert_eq!(
@@ -448,7 +441,7 @@ mod tests {
         }
         // The memory of a sender ends with what it may have in flight.
         let later = START + 2_000_000 + REMEMBER_PEER;
-        assert_eq!(peers.standing(&packet(1, 100), 0, later), Standing::New);
+        assert_eq!(standing(&mut peers, 1, 100, later), Standing::New);
     }
 
     #[test]
@@ -458,13 +451,9 @@ mod tests {
             deliver(&mut peers, &packet(9, number));
         }
         for number in [u32::MAX - 1, 3, 0, u32::MAX, 2, 1, 29] {
-            assert_eq!(
-                peers.standing(&packet(9, number), 0, START),
-                Standing::Delivered,
-                "{number}"
-            );
+            assert_eq!(standing(&mut peers, 9, number, START), Standing::Delivered, "{number}");
         }
-        assert_eq!(peers.standing(&packet(9, 4), 0, START), Standing::New);
+        assert_eq!(standing(&mut peers, 9, 4, START), Standing::New);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::super::times::{CONFIRM_WITHIN, DRIFT, LONGEST_RETRY, UNREACHABLE_FOR}
 use super::peers::SPAN;
 use crate::capacities::{Capacities, List};
 use crate::link::Micros;
-use crate::wire::{Confirmation, DropReason, Verdict};
+use crate::wire::{Confirmation, DropReason, Header, Verdict};
 use hopwise_core::Node;
 
 /// Number of failures after which an unreachable destination is given up, if enough time has passed.
@@ -55,13 +55,11 @@ pub(in crate::router) struct Completed {
     pub(in crate::router) place: Place,
 }
 
+/// The effect of a confirmation on its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::router) enum AfterConfirmation {
-    /// There is no such packet outstanding.
-    Unsolicited,
-    /// The kept packet continues. `same_life`: its destination has been up since before it was first sent, so the packet
-    /// may name the epoch.
-    GoesOn { place: Place, same_life: bool },
+pub(in crate::router) enum Confirms {
+    /// It continues, kept at a place. If its destination has been up since before it was first sent, it names this epoch of it.
+    GoesOn { kept: Place, epoch: Option<u16> },
     /// It has ended.
     Ended(Completed),
 }
@@ -84,7 +82,7 @@ pub(in crate::router) enum Due {
 #[derive(Clone, Debug)]
 pub(in crate::router) struct Source<C: Capacities> {
     outstanding: C::Outstanding<Outstanding>,
-    next_number: u32,
+    pub(in crate::router) next_number: u32,
     /// The timeout of a packet's first attempt: the minimum, and the current value.
     min_timeout: u32,
     timeout: u32,
@@ -151,10 +149,6 @@ impl<C: Capacities> Source<C> {
         !self.outstanding.is_full() && widest.is_none_or(|span| span < SPAN)
     }
 
-    pub(in crate::router) fn next_number(&self) -> u32 {
-        self.next_number
-    }
-
     /// Registers the next packet, kept at a place.
     pub(in crate::router) fn begin(&mut self, dest: Node, place: Place, now: Micros) {
         let number = self.next_number;
@@ -193,16 +187,17 @@ impl<C: Capacities> Source<C> {
     /// Processes a confirmation, which was in flight for this long and may have arrived as a flood.
     pub(in crate::router) fn answered(
         &mut self,
-        from: Node,
+        header: &Header,
         confirmation: &Confirmation,
         under_way: Micros,
         flooded: bool,
         now: Micros,
-    ) -> AfterConfirmation {
-        self.learn(confirmation.number, now);
-        let Some(entry) = self.find(confirmation.number) else {
-            return AfterConfirmation::Unsolicited;
-        };
+    ) -> Result<Confirms, DropReason> {
+        let Header { source, epoch, .. } = *header;
+        let answered = self.find(confirmation.number).filter(|entry| entry.dest == source);
+        let sent = *answered.ok_or(DropReason::Unsolicited)?;
+        self.learn(&sent, now);
+        let entry = self.find(sent.number).ok_or(DropReason::Unsolicited)?;
         // It is reachable: earlier failures are out of date.
         entry.unreachable = None;
         entry.attempts = 0;
@@ -212,29 +207,28 @@ impl<C: Capacities> Source<C> {
         let age = now.saturating_sub(entry.started).saturating_sub(under_way);
         let same_life = age.saturating_add(DRIFT) < Micros::from(confirmation.uptime);
         match confirmation.verdict {
-            Verdict::Delivered => return AfterConfirmation::Ended(entry.end(Outcome::Delivered)),
-            Verdict::Restarted if !same_life => return AfterConfirmation::Ended(entry.end(Outcome::Interrupted)),
+            Verdict::Delivered => return Ok(Confirms::Ended(entry.end(Outcome::Delivered))),
+            Verdict::Restarted if !same_life => return Ok(Confirms::Ended(entry.end(Outcome::Interrupted))),
             Verdict::Restarted => entry.retry_at = now,
             Verdict::PortUnreachable | Verdict::Full => {
                 let reason = match confirmation.verdict {
                     Verdict::PortUnreachable => DropReason::PortUnreachable,
                     _ => DropReason::InboxFull,
                 };
-                let outcome = Outcome::Undeliverable { at: from, reason };
-                return AfterConfirmation::Ended(entry.end(outcome));
+                let outcome = Outcome::Undeliverable { at: source, reason };
+                return Ok(Confirms::Ended(entry.end(outcome)));
             }
             Verdict::Busy => {}
         }
-        AfterConfirmation::GoesOn {
-            place: entry.place,
-            same_life,
-        }
+        Ok(Confirms::GoesOn {
+            kept: entry.place,
+            epoch: same_life.then_some(epoch),
+        })
     }
 
     /// Adapts the timeout: twice the time of a response. If the packet was sent more than once, it is unknown which
     /// attempt was answered; then the timeout of the last attempt is used.
-    fn learn(&mut self, number: u32, now: Micros) {
-        let Some(&mut entry) = self.find(number) else { return };
+    fn learn(&mut self, entry: &Outstanding, now: Micros) {
         let enough = match entry.attempts {
             1 => now.saturating_sub(entry.started).saturating_mul(2),
             _ => entry.timeout.into(),
@@ -289,11 +283,6 @@ impl<C: Capacities> Source<C> {
         }
     }
 
-    pub(in crate::router) fn dest_of(&self, number: u32) -> Option<Node> {
-        let mut open = self.outstanding.iter().filter(|entry| !entry.has_ended());
-        open.find(|entry| entry.number == number).map(|entry| entry.dest)
-    }
-
     fn find(&mut self, number: u32) -> Option<&mut Outstanding> {
         let mut open = self.outstanding.iter_mut().filter(|entry| !entry.has_ended());
         open.find(|entry| entry.number == number)
@@ -341,6 +330,7 @@ fn is_lost_on_the_way(reason: DropReason) -> bool {
 mod tests {
     use super::*;
     use crate::capacities::Board;
+    use crate::wire::Kind;
 
     const START: Micros = 1_000_000;
     const SECOND: Micros = 1_000_000;
@@ -355,6 +345,9 @@ mod tests {
         source.begin(7, 9, START);
         source
     }
+
+    /// The header of what node 7 says.
+    const FROM_7: Header = Header::new(Kind::Confirmation, 7, 0).numbered(5, 0);
 
     fn says(verdict: Verdict, uptime: u32) -> Confirmation {
         Confirmation {
@@ -409,10 +402,8 @@ mod tests {
                 number,
                 ..says(Verdict::Delivered, 0)
             };
-            assert!(matches!(
-                source.answered(7, &delivered, 0, false, now),
-                AfterConfirmation::Ended(_)
-            ));
+            let confirms = source.answered(&FROM_7, &delivered, 0, false, now);
+            assert!(matches!(confirms, Ok(Confirms::Ended(_))));
             source.next_outcome();
             number += 1;
             source.begin(7, 9, now);
@@ -428,33 +419,34 @@ mod tests {
     #[test]
     fn what_the_destination_says_ends_it_or_not() {
         let now = START + 500_000;
-        let answered = |verdict, uptime| source().answered(7, &says(verdict, uptime), 1_000, false, now);
-        let goes_on = |same_life| AfterConfirmation::GoesOn { place: 9, same_life };
+        let answered = |verdict, uptime| source().answered(&FROM_7, &says(verdict, uptime), 1_000, false, now);
+        let goes_on = |epoch| Ok(Confirms::GoesOn { kept: 9, epoch });
+        let ends = |outcome| Ok(Confirms::Ended(ended(outcome)));
         for uptime in [10, 5_000_000] {
-            let delivered = AfterConfirmation::Ended(ended(Outcome::Delivered));
-            assert_eq!(answered(Verdict::Delivered, uptime), delivered);
+            assert_eq!(answered(Verdict::Delivered, uptime), ends(Outcome::Delivered));
         }
-        let interrupted = AfterConfirmation::Ended(ended(Outcome::Interrupted));
+        let interrupted = ends(Outcome::Interrupted);
         assert_eq!(answered(Verdict::Restarted, 400_000), interrupted);
         assert_eq!(answered(Verdict::Restarted, 499_000 + DRIFT as u32), interrupted);
-        assert_eq!(answered(Verdict::Restarted, 499_001 + DRIFT as u32), goes_on(true));
-        assert_eq!(answered(Verdict::Busy, 400_000), goes_on(false));
-        assert_eq!(answered(Verdict::Busy, 600_000), goes_on(true));
+        assert_eq!(answered(Verdict::Restarted, 499_001 + DRIFT as u32), goes_on(Some(5)));
+        assert_eq!(answered(Verdict::Busy, 400_000), goes_on(None));
+        assert_eq!(answered(Verdict::Busy, 600_000), goes_on(Some(5)));
         for (verdict, reason) in [
             (Verdict::PortUnreachable, DropReason::PortUnreachable),
             (Verdict::Full, DropReason::InboxFull),
         ] {
             let outcome = Outcome::Undeliverable { at: 7, reason };
-            assert_eq!(answered(verdict, 600_000), AfterConfirmation::Ended(ended(outcome)));
+            assert_eq!(answered(verdict, 600_000), ends(outcome));
         }
         let other = Confirmation {
             number: 1,
             ..says(Verdict::Delivered, 0)
         };
-        assert_eq!(
-            source().answered(7, &other, 0, false, now),
-            AfterConfirmation::Unsolicited
-        );
+        let from_8 = Header { source: 8, ..FROM_7 };
+        for (header, confirmation) in [(FROM_7, other), (from_8, says(Verdict::Delivered, 0))] {
+            let found = source().answered(&header, &confirmation, 0, false, now);
+            assert_eq!(found, Err(DropReason::Unsolicited));
+        }
     }
 
     #[test]
@@ -462,7 +454,9 @@ mod tests {
         let mut source = source();
         let now = START + 10_000;
         assert_eq!(source.due(0, now), Due::Nothing);
-        source.answered(7, &says(Verdict::Restarted, 900_000), 0, false, now);
+        source
+            .answered(&FROM_7, &says(Verdict::Restarted, 900_000), 0, false, now)
+            .unwrap();
         assert_eq!(source.due(0, now), Due::Retransmit { place: 9, rank: 0 });
     }
 
@@ -481,7 +475,9 @@ mod tests {
 
         let mut source = source();
         (0..3).for_each(|_| report(&mut source, late));
-        source.answered(7, &says(Verdict::Busy, 10), 0, false, late);
+        source
+            .answered(&FROM_7, &says(Verdict::Busy, 10), 0, false, late)
+            .unwrap();
         assert_eq!(source.due(0, late), Due::Retransmit { place: 9, rank: 0 });
         (0..3).for_each(|_| report(&mut source, late));
         let (at, reason) = (4, DropReason::NoRoute);
@@ -521,12 +517,14 @@ mod tests {
                 number,
                 ..says(Verdict::Delivered, 0)
             };
-            source.answered(7, &done, 0, false, START);
+            source.answered(&FROM_7, &done, 0, false, START).unwrap();
             assert_eq!(source.next_outcome(), Some((number, Outcome::Delivered)));
         }
         assert!(!source.has_room(7), "the first is still under way");
         assert!(source.has_room(8), "to someone else");
-        source.answered(7, &says(Verdict::Delivered, 0), 0, false, START);
+        source
+            .answered(&FROM_7, &says(Verdict::Delivered, 0), 0, false, START)
+            .unwrap();
         assert!(!source.has_room(7), "its outcome has not been fetched");
         source.next_outcome();
         assert!(source.has_room(7));

@@ -5,11 +5,9 @@ use hopwise_node::wire::{RATE_STEPS, StepSet};
 use proptest::prelude::*;
 
 use super::pair::{Notice, Pair};
-use crate::support::{START, cases};
+use crate::support::{MILLISECOND as MS, SECOND, START, cases};
 
 const BAUD: u32 = 1_000_000;
-const MS: Micros = 1_000;
-const SECOND: Micros = 1_000 * MS;
 const ALL: StepSet = u8::MAX;
 const TOP: u32 = RATE_STEPS[6];
 const PLENTY: usize = usize::MAX / 2;
@@ -76,7 +74,9 @@ fn a_quiet_link_gets_there_as_well_and_stays_up() {
 #[test]
 fn ends_with_keys_do_the_same() {
     use super::keys::{KEY, credentials};
-    let mut pair = Pair::locked(BAUD, [500; 2], 9, [credentials(KEY); 2]).with_steps([ALL; 2]);
+    let mut pair = Pair::new(BAUD, [500; 2], 9)
+        .locked([credentials(KEY); 2])
+        .with_steps([ALL; 2]);
     run(&mut pair, 2 * SECOND);
     assert_at(&pair, TOP);
     assert!(pair.all_sent());

@@ -4,9 +4,9 @@ use hopwise_node::key::Credentials;
 #[cfg(feature = "keys")]
 use hopwise_node::key::{Key, Secret};
 use hopwise_node::link::{FrameResult, Link, Received, Turn};
-use hopwise_node::wire::{DELIMITER, Frame, Header, Identity, Kind, Offer, TimeSignal, WIRE, tag_of};
+use hopwise_node::wire::{DELIMITER, Frame, Header, Identity, Kind, Offer, WIRE, tag_of};
 
-use crate::link::pair::{control, host_identity, identity};
+use crate::link::pair::{control, host_identity, identity, time_signal};
 use crate::support::Random;
 
 const BAUD: u32 = 1_000_000;
@@ -237,16 +237,7 @@ fn an_acknowledgement_waits_for_a_sign_of_life_unless_it_is_waited_for() {
 
     packet(&mut one, &mut other, true);
     let mut out = [0; WIRE];
-    let signal = TimeSignal {
-        number: 1,
-        sent: None,
-        mesh: None,
-        rate: 0,
-        root: 0,
-        round: 1,
-        hops: 0,
-    };
-    other.write_time(&signal, 3_000, &mut out).unwrap();
+    other.write_time(&time_signal(), 3_000, &mut out).unwrap();
     assert!(other.is_due(3_000), "the sign of life comes later");
     control(&mut other, &mut one, 3_000);
     assert_eq!(one.completed(), Some((7, FrameResult::Taken)));

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use hopwise_node::key::Credentials;
 use hopwise_node::link::{Down, FrameResult, Link, Micros, Received, Token, Turn};
-use hopwise_node::wire::{Header, Identity, Kind, Role, StepSet, WIRE};
+use hopwise_node::wire::{Header, Identity, Kind, Role, StepSet, TimeSignal, WIRE};
 
 use crate::support::START;
 
@@ -88,6 +88,8 @@ pub(crate) type Cable = dyn FnMut(usize, u32, Micros) -> bool;
 pub(crate) type Tamper = dyn FnMut(usize, Vec<u8>) -> Vec<u8>;
 
 pub(crate) struct Pair {
+    /// What each end has sent, once that is wanted.
+    pub(crate) record: Option<Vec<(usize, Vec<u8>)>>,
     pub(crate) tamper: Option<Box<Tamper>>,
     pub(crate) cable: Option<Box<Cable>>,
     pub(crate) now: Micros,
@@ -110,6 +112,18 @@ pub(crate) fn host_identity(end: usize, epoch: u32) -> Identity {
     Identity {
         role: Role::Host,
         ..identity(end, epoch)
+    }
+}
+
+pub(crate) fn time_signal() -> TimeSignal {
+    TimeSignal {
+        number: 1,
+        sent: Some(1),
+        mesh: Some(1),
+        rate: 0,
+        root: 0,
+        round: 1,
+        hops: 0,
     }
 }
 
@@ -170,6 +184,7 @@ impl Pair {
             credentials: None,
         };
         Pair {
+            record: None,
             tamper: None,
             cable: None,
             now: START,
@@ -180,18 +195,12 @@ impl Pair {
 
     /// The same, each end with a key, or without.
     #[cfg(feature = "keys")]
-    pub(crate) fn locked(
-        baud: u32,
-        packets: [usize; 2],
-        refuse_every: u64,
-        credentials: [Option<Credentials>; 2],
-    ) -> Pair {
-        let mut pair = Pair::new(baud, packets, refuse_every);
-        for (end, credentials) in pair.ends.iter_mut().zip(credentials) {
+    pub(crate) fn locked(mut self, credentials: [Option<Credentials>; 2]) -> Pair {
+        for (end, credentials) in self.ends.iter_mut().zip(credentials) {
             end.credentials = credentials;
             end.lock();
         }
-        pair
+        self
     }
 
     /// An end begins anew, with a new epoch. It still has to send what it does not know to have come.
@@ -337,6 +346,9 @@ impl Pair {
             let bits = 10_000_000 * length as u64;
             end.free_at = now + bits.div_ceil(end.port.baud.into());
             let mut bytes = end.carried(&out[..length]);
+            if let Some(record) = &mut self.record {
+                record.push((place, bytes.clone()));
+            }
             if let Some(tamper) = &mut self.tamper {
                 bytes = tamper(place, bytes);
             }

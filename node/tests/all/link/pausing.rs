@@ -4,9 +4,8 @@ use hopwise_node::link::{Down, Micros};
 use hopwise_node::wire::PAUSE_UNIT;
 
 use crate::link::pair::{Notice, Pair};
+use crate::support::{MILLISECOND, SECOND};
 
-const MILLISECOND: Micros = 1_000;
-const SECOND: Micros = 1_000_000;
 const UNITS: u8 = 12;
 /// By then the other end has been told.
 const TOLD: Micros = 20 * MILLISECOND;

@@ -6,9 +6,7 @@ use hopwise_node::wire::crc32c;
 use hopwise_node::wire::{DELIMITER, VERSION, WIRE};
 
 use crate::link::pair::{Notice, Pair, identity};
-use crate::support::START;
-
-const SECOND: u64 = 1_000_000;
+use crate::support::{SECOND, START};
 
 fn pair_that_is_up() -> Pair {
     let mut pair = Pair::new(115_200, [0, 0], u64::MAX);

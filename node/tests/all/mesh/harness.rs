@@ -85,10 +85,6 @@ pub(crate) const BAUD: u32 = 1_000_000;
 impl Mesh {
     /// All boards of a network, wired as they should be and just switched on.
     pub(crate) fn new(expression: &str) -> Mesh {
-        Mesh::with_rule(expression, Rule::Exact)
-    }
-
-    pub(crate) fn with_rule(expression: &str, rule: Rule) -> Mesh {
         let network = network(expression);
         let mut mesh = Mesh {
             now: START,
@@ -102,7 +98,6 @@ impl Mesh {
         for address in 0..network.nodes() {
             let config = Config {
                 hosts: 1 << (PORTS - 1),
-                rule,
                 ..Config::new(network, address, 1, PORTS as u8)
             };
             let board = Board {
