@@ -16,6 +16,7 @@ mod flash;
 mod from_outside;
 mod harm;
 mod lab;
+mod register_scripts;
 mod wires;
 
 const RCC: u32 = 0x4002_3800;

@@ -1,0 +1,248 @@
+//! Register scripts for single peripherals: what is written to each, and what it must show then, by the reference manuals. They are the
+//! text files in `scripts`.
+//!
+//! `[F446 SPI1, L476 SPI1] ...` begins a case: each of these peripherals is tried, as it is after power-on. `with` a number it has a flash
+//! that is worn so many percent, or a clock of the watchdog in Hz. `let` names numbers. Statements do something or show something, which is
+//! compared with what follows ` = `, if there is ` & ` in these bits only:
+//!
+//! - `write REGISTER VALUE`, `read REGISTER`, and `rest REGISTER`, which is what a narrower write leaves;
+//! - `at TIME` and `after CYCLES` advance it, and `next` is when something is due;
+//! - `interrupts` and `dma` are what it requests: of DMA, 1 is to be read and 2 is to be written;
+//! - `broken` are the rules that were broken since it was last asked, and `beyond` is a mode in use without a model; `-` is none;
+//! - `reset`, `clock CYCLES`, `miso LEVEL` and `analog OUTPUT` are what else a chip does with peripherals, and some have words of their own.
+
+use std::collections::BTreeMap;
+
+use super::super::i2c::{I2cMemory, Port};
+use super::*;
+use crate::cpu::NEVER;
+
+const SCRIPTS: [(&str, &str); 9] = [
+    ("adc", include_str!("scripts/adc.txt")),
+    ("flash", include_str!("scripts/flash.txt")),
+    ("i2c", include_str!("scripts/i2c.txt")),
+    ("iwdg", include_str!("scripts/iwdg.txt")),
+    ("rng_dac", include_str!("scripts/rng_dac.txt")),
+    ("rtc", include_str!("scripts/rtc.txt")),
+    ("spi", include_str!("scripts/spi.txt")),
+    ("spi_v3", include_str!("scripts/spi_v3.txt")),
+    ("timer", include_str!("scripts/timer.txt")),
+];
+
+type Names<'t> = BTreeMap<&'t str, u64>;
+
+fn value(names: &Names<'_>, text: &str) -> u64 {
+    let operators: [(&str, fn(u64, u64) -> u64); 6] = [
+        ("|", |a, b| a | b),
+        ("<<", |a, b| a << b),
+        ("+", |a, b| a + b),
+        ("-", |a, b| a - b),
+        ("*", |a, b| a * b),
+        ("/", |a, b| a / b),
+    ];
+    for (operator, apply) in operators {
+        if let Some((left, right)) = text.rsplit_once(operator) {
+            return apply(value(names, left), value(names, right));
+        }
+    }
+    if let Some(inverted) = text.strip_prefix('!') {
+        return value(names, inverted) ^ u64::from(u32::MAX);
+    }
+    let digits = text.replace('_', "");
+    let number = match digits.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => digits.parse(),
+    };
+    let named = names.get(text).copied().or(number.ok());
+    named.unwrap_or_else(|| panic!("'{text}' is no number"))
+}
+
+enum Subject {
+    Any(Box<dyn Peripheral>),
+    I2c(Box<dyn Port>),
+    Rtc(Rtc),
+    Iwdg(Iwdg),
+    Flash(Box<dyn FlashControl>, Memory),
+}
+
+impl Subject {
+    fn named(name: &str) -> Self {
+        let (name, number) = name.split_once(" with ").unwrap_or((name, "0"));
+        let number = value(&Names::new(), number) as u32;
+        let (chip, name) = name.split_once(' ').expect("a chip and a peripheral");
+        let model = Model::ALL.into_iter().find(|model| format!("{model:?}") == chip);
+        let description = model.expect("a chip").description();
+        match description.entry(name).expect("a peripheral of the chip").kind {
+            Kind::Own(make) | Kind::Timer(make) => Subject::Any(make()),
+            Kind::I2c(registers, _) => {
+                let mut port = registers.port();
+                let memory = I2cMemory::new(16).with(&[10, 11, 12, 13]);
+                port.bus().attach(0x50, Box::new(memory));
+                port.bus().is_connected = true;
+                Subject::I2c(port)
+            }
+            Kind::Rtc(layout) => Subject::Rtc(Rtc::new(layout)),
+            Kind::Iwdg => Subject::Iwdg(Iwdg::new(number)),
+            Kind::Flash => {
+                let individual = Individual {
+                    flash_wear: number,
+                    ..individual(Hse::Absent)
+                };
+                let mut flash = (description.parts)(&individual).flash;
+                flash.account().hertz = 1_000_000;
+                let image = Arc::new(Image::from_bytes(vec![0; 8]));
+                Subject::Flash(flash, Memory::new(description.memory, image))
+            }
+            _ => panic!("{name} cannot be tried alone"),
+        }
+    }
+
+    fn peripheral(&mut self) -> &mut dyn Peripheral {
+        match self {
+            Subject::Any(peripheral) => &mut **peripheral,
+            Subject::I2c(port) => &mut **port,
+            Subject::Rtc(rtc) => rtc,
+            Subject::Iwdg(iwdg) => iwdg,
+            Subject::Flash(flash, _) => &mut **flash,
+        }
+    }
+
+    /// Words that peripherals have of their own.
+    fn own_word(&mut self, word: &str, values: &[u64], now: Cycles) -> u64 {
+        match (self, word, values) {
+            // Whether the pins are there, and whether one was missed.
+            (Subject::I2c(port), "connected", &[is]) => port.bus().is_connected = is != 0,
+            (Subject::I2c(port), "missed", []) => return port.bus().is_missed.into(),
+            // Clocks of the core and of its own, in Hz.
+            (Subject::Rtc(rtc), "clocks", &[core, own]) => rtc.set_clocks(core, own, now),
+            (Subject::Rtc(rtc), "reset-domain", []) => rtc.reset_domain(),
+            (Subject::Rtc(rtc), "wakes", []) => return rtc.wakes().into(),
+            (Subject::Iwdg(iwdg), "core", &[hertz]) => iwdg.set_core_clock(hertz),
+            (Subject::Iwdg(iwdg), "rescale", &[now, before, after]) => iwdg.rescale(now, before, after),
+            (Subject::Iwdg(iwdg), "expired", []) => return iwdg.has_expired().into(),
+            // Address, bytes and what they are: how many microseconds the core stands still.
+            (Subject::Flash(flash, memory), "program", &[at, bytes, value]) => {
+                return flash.program(at as u32, bytes as u32, value as u32, now, memory);
+            }
+            (Subject::Flash(flash, memory), "program-eight", &[at]) => {
+                let words = (0..8).map(|word| flash.program(at as u32 + 4 * word, 4, word, now, memory));
+                return words.sum();
+            }
+            (Subject::Flash(flash, memory), "erase", []) => return flash.start_erase(now, memory),
+            (Subject::Flash(_, memory), "fill", &[at, bytes, value]) => {
+                let bytes = vec![value as u8; bytes as usize];
+                memory.write_flash(at as u32, &bytes).expect("flash");
+            }
+            (Subject::Flash(_, memory), "byte", &[at]) => return memory.byte(at as u32).map_or(NEVER, u64::from),
+            // How many bytes a reset has left torn.
+            (Subject::Flash(flash, memory), "cut-off", []) => {
+                let Some(torn) = flash.account().torn.take() else {
+                    return NEVER;
+                };
+                memory.tear(torn.clone());
+                return torn.len() as u64;
+            }
+            (Subject::Flash(_, memory), "torn", &[at]) => return memory.is_torn(at as u32).into(),
+            (Subject::Flash(flash, _), "meet-torn", &[at]) => return flash.meet_torn(at as u32).into(),
+            (Subject::Flash(flash, _), "access", []) => return flash.access().into(),
+            (Subject::Flash(flash, _), "highest-writing", []) => return flash.highest_writing(),
+            _ => panic!("'{word}' with {values:?} is no statement"),
+        }
+        0
+    }
+
+    /// What a statement shows; 0 if it only does something.
+    fn shown(&mut self, word: &str, values: &[u64], now: Cycles) -> u64 {
+        let peripheral = self.peripheral();
+        match (word, values) {
+            ("write", &[register, value]) => peripheral.write(register as u32, value as u32, now),
+            ("read", &[register]) => return peripheral.read(register as u32, now).into(),
+            ("rest", &[register]) => return peripheral.rest(register as u32).into(),
+            ("next", []) => return peripheral.next_event(),
+            ("interrupts", []) => return peripheral.interrupts().into(),
+            ("dma", []) => {
+                let [is_read, is_written] = peripheral.dma_requests().map(u64::from);
+                return is_read | is_written << 1;
+            }
+            ("reset", []) => peripheral.reset(now),
+            ("clock", &[cycles]) => peripheral.set_clock(cycles, now),
+            ("miso", &[level]) => peripheral.set_input(Input::Level(level != 0)),
+            ("analog", &[output]) => {
+                let levels = peripheral.analog_outputs().expect("outputs");
+                return levels[output as usize].map_or(NEVER, u64::from);
+            }
+            _ => return self.own_word(word, values, now),
+        }
+        0
+    }
+}
+
+/// Does what a statement says, at a time that it may change.
+fn act(subject: &mut Subject, now: &mut Cycles, names: &Names<'_>, statement: &str, place: &str) {
+    let (what, expected) = match statement.split_once(" = ") {
+        Some((what, expected)) => (what, Some(expected)),
+        None => (statement, None),
+    };
+    let (what, mask) = match what.split_once(" & ") {
+        Some((what, mask)) => (what, value(names, mask)),
+        None => (what, u64::MAX),
+    };
+    let mut words = what.split(' ');
+    let word = words.next().unwrap_or_default();
+    let values: Vec<u64> = words.map(|word| value(names, word)).collect();
+    match (word, &values[..]) {
+        ("at", &[time]) => *now = time,
+        ("after", &[cycles]) => *now += cycles,
+        ("broken" | "beyond", []) => {
+            let told = match word {
+                "broken" => subject
+                    .peripheral()
+                    .take_broken()
+                    .iter()
+                    .map(Violation::to_string)
+                    .collect(),
+                _ => Vec::from_iter(subject.peripheral().beyond_model().map(String::from)),
+            };
+            let told = if told.is_empty() { "-".into() } else { told.join(" / ") };
+            return assert!(expected.is_none_or(|expected| expected == told), "{place}\n{told}");
+        }
+        (word, values) => {
+            let found = subject.shown(word, values, *now) & mask;
+            let is_right = expected.is_none_or(|expected| value(names, expected) == found);
+            return assert!(is_right, "{place}\n{statement}: it is {found:#x}, {found}");
+        }
+    }
+    subject.peripheral().advance(*now);
+}
+
+#[test]
+fn peripherals_do_what_the_manuals_say() {
+    for (file, text) in SCRIPTS {
+        let mut names = Names::from([("never", NEVER), ("none", NEVER)]);
+        let mut tried: Vec<(Subject, Cycles)> = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let place = format!("{file}.txt, line {number}: {line}");
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if let Some((subjects, _title)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
+                tried = subjects.split(", ").map(|name| (Subject::named(name), 0)).collect();
+                continue;
+            }
+            if let Some(pairs) = line.strip_prefix("let ") {
+                for (name, number) in pairs.split(' ').filter_map(|pair| pair.split_once('=')) {
+                    names.insert(name, value(&names, number));
+                }
+                continue;
+            }
+            let (times, line) = line.split_once(" times: ").unwrap_or(("1", line));
+            let statements = line.split("; ").filter(|statement| !statement.is_empty());
+            assert!(line.is_empty() || !tried.is_empty(), "{place}\nno case has begun");
+            for (subject, now) in &mut tried {
+                for _ in 0..value(&names, times) {
+                    statements
+                        .clone()
+                        .for_each(|statement| act(subject, now, &names, statement, &place));
+                }
+            }
+        }
+    }
+}
