@@ -10,9 +10,7 @@ use crate::cpu::{Bus, Stop};
 use crate::image::Image;
 use crate::memory::SRAM;
 
-mod backup;
 mod clocks;
-mod flash;
 mod from_outside;
 mod harm;
 mod lab;
@@ -30,7 +28,6 @@ const DEBUG_PINS: u32 = 0xa800_0000;
 const PWR: u32 = 0x4000_7000;
 const DBP: u32 = 1 << 8;
 const USART2: u32 = 0x4000_4400;
-const FLASH_REGISTERS: u32 = 0x4002_3c00;
 /// Stream 6 of DMA1, by which USART2 sends.
 const SENDING: u32 = 0x4002_6000 + 0x10 + 0x18 * 6;
 
@@ -150,19 +147,6 @@ fn what_is_not_modeled_is_said_once_and_what_is_not_there_is_an_error() {
 }
 
 #[test]
-fn a_peripheral_without_a_clock_does_nothing() {
-    let mut script = Script::new(Model::F446);
-    script.write(USART2 + 0x08, 0x1234);
-    assert_eq!(script.read(USART2 + 0x08), 0);
-    assert_eq!(script.violations(), ["clocked: USART2 is used while its clock is off"]);
-    script.write(APB1ENR, 1 << 17);
-    script.write(USART2 + 0x08, 0x1234);
-    assert_eq!(script.read(USART2 + 0x08), 0x1234);
-    script.write(APB1RSTR, 1 << 17);
-    assert_eq!(script.read(USART2 + 0x08), 0, "reset by the RCC");
-}
-
-#[test]
 fn every_kind_of_peripheral_needs_its_clock() {
     // An enable register, its bit, and a register that can then be written.
     for (model, enable, bit, register, name) in [
@@ -246,65 +230,6 @@ fn a_pin_that_is_taken_away_is_noticed() {
     script.write(GPIOA, DEBUG_PINS | 0b0010 << 4);
     let expected = ["pins: USART2 receives while PA3 is not in alternate function 7"];
     assert_eq!(script.violations(), expected);
-}
-
-#[test]
-fn an_exti_event_is_for_the_core_and_no_interrupt() {
-    let mut script = Script::new(Model::F446);
-    script.write_all(&[(AHB1ENR, 1 << 2), (APB2ENR, 1 << 14), (0x4001_3800 + 0x14, 2 << 4)]);
-    script.write(0x4001_3c04, 1 << 13); // as an event
-    script.write(0x4001_3c08, 1 << 13); // rising
-    script.chip.drive_pin(2, 13, Some(true));
-    script.run(1);
-    assert!(script.chip.take_event() && !script.chip.take_event());
-    assert!(!script.requested(40));
-    script.chip.drive_pin(2, 13, Some(false));
-    assert!(!script.chip.take_event());
-    // By software, once until the pending bit is cleared.
-    for (expected, clear) in [(true, 0), (false, 1 << 13), (true, 0)] {
-        script.write(0x4001_3c10, 1 << 13);
-        assert_eq!(script.chip.take_event(), expected);
-        script.write(0x4001_3c14, clear);
-    }
-}
-
-#[test]
-fn the_button_interrupts_through_exti() {
-    let mut script = Script::new(Model::F446);
-    script.chip.drive_pin(2, 13, Some(true));
-    script.write(AHB1ENR, 1 << 2);
-    script.write(APB2ENR, 1 << 14);
-    script.write(0x4001_3800 + 0x14, 2 << 4); // EXTI13 is PC13
-    script.write(0x4001_3c00, 1 << 13);
-    script.write(0x4001_3c0c, 1 << 13); // falling
-    script.chip.drive_pin(2, 13, Some(false));
-    script.run(1);
-    assert!(script.requested(40));
-    assert_eq!(script.read(0x4002_0810) >> 13 & 1, 0);
-    script.write(0x4001_3c14, 1 << 13);
-    script.run(1);
-    assert!(!script.requested(40));
-    script.chip.drive_pin(2, 13, Some(true));
-    script.run(1);
-    assert!(!script.requested(40), "only falling edges were asked for");
-}
-
-#[test]
-fn the_watchdog_resets_and_the_cause_is_shown() {
-    let mut script = Script::new(Model::F446);
-    for (register, value) in [(0x0, 0x5555), (0x8, 1), (0x0, 0xcccc)] {
-        script.write(0x4000_3000 + register, value);
-    }
-    // Two counts of four ticks of 32 kHz: 250 us.
-    script.run(3999);
-    assert_eq!(script.chip.wants_stop(), None);
-    script.run(1);
-    assert_eq!(script.chip.wants_stop(), Some(Stop::Reset));
-    script.write_all(&[(APB1ENR, 1 << 28), (PWR, DBP), (0x4000_2850, 0xcafe)]);
-    script.chip.reset(ResetCause::Watchdog, script.now);
-    assert_eq!(script.chip.wants_stop(), None);
-    assert_eq!(script.read(RCC + 0x74) >> 29 & 1, 1);
-    assert_eq!(script.read(0x4000_2850), 0xcafe, "backup registers stay");
 }
 
 #[test]

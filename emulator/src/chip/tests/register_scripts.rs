@@ -1,8 +1,8 @@
-//! Register scripts for single peripherals: what is written to each, and what it must show then, by the reference manuals. They are the
+//! Register scripts: what is written to a peripheral or to a chip, and what it must show then, by the reference manuals. They are the
 //! text files in `scripts`.
 //!
-//! `[F446 SPI1, L476 SPI1] ...` begins a case: each of these peripherals is tried, as it is after power-on. `with` a number it has a flash
-//! that is worn so many percent, or a clock of the watchdog in Hz. `let` names numbers. Statements do something or show something, which is
+//! `[F446 SPI1, L476 SPI1] ...` begins a case: each of these peripherals is tried, as it is after power-on; `[F446]` is a whole chip.
+//! `with` a number it has a flash that is worn so many percent, or a clock of the watchdog in Hz. `let` names numbers. Statements do something or show something, which is
 //! compared with what follows ` = `, if there is ` & ` in these bits only:
 //!
 //! - `write REGISTER VALUE`, `read REGISTER`, and `rest REGISTER`, which is what a narrower write leaves;
@@ -17,8 +17,9 @@ use super::super::i2c::{I2cMemory, Port};
 use super::*;
 use crate::cpu::NEVER;
 
-const SCRIPTS: [(&str, &str); 9] = [
+const SCRIPTS: [(&str, &str); 11] = [
     ("adc", include_str!("scripts/adc.txt")),
+    ("chip", include_str!("scripts/chip.txt")),
     ("flash", include_str!("scripts/flash.txt")),
     ("i2c", include_str!("scripts/i2c.txt")),
     ("iwdg", include_str!("scripts/iwdg.txt")),
@@ -27,6 +28,7 @@ const SCRIPTS: [(&str, &str); 9] = [
     ("spi", include_str!("scripts/spi.txt")),
     ("spi_v3", include_str!("scripts/spi_v3.txt")),
     ("timer", include_str!("scripts/timer.txt")),
+    ("usart", include_str!("scripts/usart.txt")),
 ];
 
 type Names<'t> = BTreeMap<&'t str, u64>;
@@ -62,16 +64,27 @@ enum Subject {
     I2c(Box<dyn Port>),
     Rtc(Rtc),
     Iwdg(Iwdg),
+    Uart(Box<Usart>),
     Flash(Box<dyn FlashControl>, Memory),
+    /// And how many broken rules it has told.
+    Chip(Box<Script>, usize),
 }
 
 impl Subject {
     fn named(name: &str) -> Self {
         let (name, number) = name.split_once(" with ").unwrap_or((name, "0"));
         let number = value(&Names::new(), number) as u32;
-        let (chip, name) = name.split_once(' ').expect("a chip and a peripheral");
+        let (chip, name) = name.split_once(' ').unwrap_or((name, ""));
         let model = Model::ALL.into_iter().find(|model| format!("{model:?}") == chip);
-        let description = model.expect("a chip").description();
+        let model = model.expect("a chip");
+        if name.is_empty() {
+            return Subject::Chip(Box::new(Script::new(model)), 0);
+        }
+        let description = model.description();
+        let parts = (description.parts)(&Individual {
+            flash_wear: number,
+            ..individual(Hse::Absent)
+        });
         match description.entry(name).expect("a peripheral of the chip").kind {
             Kind::Own(make) | Kind::Timer(make) => Subject::Any(make()),
             Kind::I2c(registers, _) => {
@@ -83,12 +96,9 @@ impl Subject {
             }
             Kind::Rtc(layout) => Subject::Rtc(Rtc::new(layout)),
             Kind::Iwdg => Subject::Iwdg(Iwdg::new(number)),
+            Kind::Uart(uart) => Subject::Uart(parts.uarts.into_iter().nth(uart).flatten().expect("a port")),
             Kind::Flash => {
-                let individual = Individual {
-                    flash_wear: number,
-                    ..individual(Hse::Absent)
-                };
-                let mut flash = (description.parts)(&individual).flash;
+                let mut flash = parts.flash;
                 flash.account().hertz = 1_000_000;
                 let image = Arc::new(Image::from_bytes(vec![0; 8]));
                 Subject::Flash(flash, Memory::new(description.memory, image))
@@ -97,13 +107,44 @@ impl Subject {
         }
     }
 
-    fn peripheral(&mut self) -> &mut dyn Peripheral {
-        match self {
+    fn peripheral(&mut self) -> Option<&mut dyn Peripheral> {
+        Some(match self {
             Subject::Any(peripheral) => &mut **peripheral,
             Subject::I2c(port) => &mut **port,
             Subject::Rtc(rtc) => rtc,
             Subject::Iwdg(iwdg) => iwdg,
+            Subject::Uart(port) => &mut **port,
             Subject::Flash(flash, _) => &mut **flash,
+            Subject::Chip(..) => return None,
+        })
+    }
+
+    fn advance(&mut self, now: Cycles) {
+        match self {
+            Subject::Chip(script, _) => script.run(now - script.now),
+            // As a chip does, event by event.
+            Subject::Uart(port) => {
+                while port.next_event() < now {
+                    port.advance(port.next_event());
+                }
+                port.advance(now);
+            }
+            alone => alone
+                .peripheral()
+                .into_iter()
+                .for_each(|peripheral| peripheral.advance(now)),
+        }
+    }
+
+    fn broken(&mut self) -> Vec<String> {
+        match self {
+            Subject::Chip(script, told) => script
+                .violations()
+                .split_off(std::mem::replace(told, script.chip.violations().len())),
+            alone => {
+                let broken = alone.peripheral().map(|peripheral| peripheral.take_broken());
+                broken.iter().flatten().map(Violation::to_string).collect()
+            }
         }
     }
 
@@ -120,6 +161,35 @@ impl Subject {
             (Subject::Iwdg(iwdg), "core", &[hertz]) => iwdg.set_core_clock(hertz),
             (Subject::Iwdg(iwdg), "rescale", &[now, before, after]) => iwdg.rescale(now, before, after),
             (Subject::Iwdg(iwdg), "expired", []) => return iwdg.has_expired().into(),
+            // Whether it has its pins, to send and to receive.
+            (Subject::Uart(port), "pins", &[tx, rx]) => port.set_pins(tx != 0, rx != 0, now),
+            // A level from a time on; a frame of so many levels that begins at a time.
+            (Subject::Uart(port), "level", &[at, level]) => port.hear(Wave::level(at, level != 0)),
+            (Subject::Uart(port), "frame", &[at, levels, count]) => {
+                port.hear(Wave::frame(at, port.bit_time(), levels as u16, count as u32));
+            }
+            (Subject::Uart(port), "loop", []) => {
+                let waves: Vec<Wave> = port.take_output().collect();
+                waves.iter().for_each(|wave| port.hear(*wave));
+                return waves.len() as u64;
+            }
+            // When its line was let go of, if that was last.
+            (Subject::Uart(port), "released", []) => {
+                let last = port.take_output().next_back().expect("a wave");
+                return if last == Wave::level(last.at, true) {
+                    last.at
+                } else {
+                    NEVER
+                };
+            }
+            (Subject::Uart(port), "bit-time", []) => return port.bit_time(),
+            (Subject::Uart(port), "sent", []) => return port.counters().sent,
+            (Subject::Uart(port), "received", []) => return port.counters().received,
+            (Subject::Uart(port), "overruns", []) => return port.counters().overruns,
+            (Subject::Uart(port), "breaks", []) => return port.counters().breaks,
+            (Subject::Uart(port), "discarded", []) => return port.counters().discarded,
+            (Subject::Uart(port), "sent-nowhere", []) => return port.take_sent_nowhere().into(),
+            (Subject::Uart(port), "listens-nowhere", []) => return port.listens_nowhere().into(),
             // Address, bytes and what they are: how many microseconds the core stands still.
             (Subject::Flash(flash, memory), "program", &[at, bytes, value]) => {
                 return flash.program(at as u32, bytes as u32, value as u32, now, memory);
@@ -146,6 +216,7 @@ impl Subject {
             (Subject::Flash(flash, _), "meet-torn", &[at]) => return flash.meet_torn(at as u32).into(),
             (Subject::Flash(flash, _), "access", []) => return flash.access().into(),
             (Subject::Flash(flash, _), "highest-writing", []) => return flash.highest_writing(),
+            (Subject::Chip(script, _), word, values) => return script.shown(word, values),
             _ => panic!("'{word}' with {values:?} is no statement"),
         }
         0
@@ -153,7 +224,9 @@ impl Subject {
 
     /// What a statement shows; 0 if it only does something.
     fn shown(&mut self, word: &str, values: &[u64], now: Cycles) -> u64 {
-        let peripheral = self.peripheral();
+        let Some(peripheral) = self.peripheral() else {
+            return self.own_word(word, values, now);
+        };
         match (word, values) {
             ("write", &[register, value]) => peripheral.write(register as u32, value as u32, now),
             ("read", &[register]) => return peripheral.read(register as u32, now).into(),
@@ -177,6 +250,42 @@ impl Subject {
     }
 }
 
+impl Script {
+    fn shown(&mut self, word: &str, values: &[u64]) -> u64 {
+        match (word, values) {
+            ("write", &[address, value]) => self.write(address as u32, value as u32),
+            ("write-byte", &[address, value]) => {
+                let written = self
+                    .chip
+                    .write(address as u32, 1, value as u32, self.now, &mut self.memory);
+                written.expect("something there");
+            }
+            ("read", &[address]) => return self.read(address as u32).into(),
+            ("flash-word", &[address]) => {
+                let bytes = self.memory.bytes(address as u32, 4).expect("flash");
+                return bytes.iter().rfold(0, |word, byte| word << 8 | u64::from(*byte));
+            }
+            ("requested", &[interrupt]) => return self.requested(interrupt as usize).into(),
+            ("event", []) => return self.chip.take_event().into(),
+            ("stall", []) => return self.chip.take_stall(),
+            ("hclk", []) => return self.chip.clocks().hclk,
+            // What the chip wants of its board: nothing, a reset, or notice of its clock.
+            ("stop", []) => {
+                return [None, Some(Stop::Reset), Some(Stop::Clock)]
+                    .iter()
+                    .position(|stop| *stop == self.chip.wants_stop())
+                    .expect("a stop") as u64;
+            }
+            // Port, pin and level.
+            ("drive", &[port, pin, level]) => self.chip.drive_pin(port as usize, pin as u32, Some(level != 0)),
+            ("power-on", []) => self.chip.reset(ResetCause::PowerOn, self.now),
+            ("reset-by-watchdog", []) => self.chip.reset(ResetCause::Watchdog, self.now),
+            _ => panic!("'{word}' with {values:?} is no statement"),
+        }
+        0
+    }
+}
+
 /// Does what a statement says, at a time that it may change.
 fn act(subject: &mut Subject, now: &mut Cycles, names: &Names<'_>, statement: &str, place: &str) {
     let (what, expected) = match statement.split_once(" = ") {
@@ -195,13 +304,11 @@ fn act(subject: &mut Subject, now: &mut Cycles, names: &Names<'_>, statement: &s
         ("after", &[cycles]) => *now += cycles,
         ("broken" | "beyond", []) => {
             let told = match word {
-                "broken" => subject
-                    .peripheral()
-                    .take_broken()
-                    .iter()
-                    .map(Violation::to_string)
-                    .collect(),
-                _ => Vec::from_iter(subject.peripheral().beyond_model().map(String::from)),
+                "broken" => subject.broken(),
+                _ => {
+                    let beyond = subject.peripheral().and_then(|peripheral| peripheral.beyond_model());
+                    beyond.into_iter().map(String::from).collect()
+                }
             };
             let told = if told.is_empty() { "-".into() } else { told.join(" / ") };
             return assert!(expected.is_none_or(|expected| expected == told), "{place}\n{told}");
@@ -212,7 +319,7 @@ fn act(subject: &mut Subject, now: &mut Cycles, names: &Names<'_>, statement: &s
             return assert!(is_right, "{place}\n{statement}: it is {found:#x}, {found}");
         }
     }
-    subject.peripheral().advance(*now);
+    subject.advance(*now);
 }
 
 #[test]
