@@ -9,6 +9,7 @@
 //! - `at TIME` and `after CYCLES` advance it, and `next` is when something is due;
 //! - `interrupts` and `dma` are what it requests: of DMA, 1 is to be read and 2 is to be written;
 //! - `broken` are the rules that were broken since it was last asked, and `beyond` is a mode in use without a model; `-` is none;
+//! - `remarks` are what a whole chip has told of what is not modeled;
 //! - `reset`, `clock CYCLES`, `miso LEVEL` and `analog OUTPUT` are what else a chip does with peripherals, and some have words of their own.
 
 use std::collections::BTreeMap;
@@ -17,12 +18,14 @@ use super::super::i2c::{I2cMemory, Port};
 use super::*;
 use crate::cpu::NEVER;
 
-const SCRIPTS: [(&str, &str); 11] = [
+const SCRIPTS: [(&str, &str); 13] = [
     ("adc", include_str!("scripts/adc.txt")),
     ("chip", include_str!("scripts/chip.txt")),
     ("flash", include_str!("scripts/flash.txt")),
     ("i2c", include_str!("scripts/i2c.txt")),
     ("iwdg", include_str!("scripts/iwdg.txt")),
+    ("options", include_str!("scripts/options.txt")),
+    ("pins", include_str!("scripts/pins.txt")),
     ("rng_dac", include_str!("scripts/rng_dac.txt")),
     ("rtc", include_str!("scripts/rtc.txt")),
     ("spi", include_str!("scripts/spi.txt")),
@@ -278,6 +281,15 @@ impl Script {
             }
             // Port, pin and level.
             ("drive", &[port, pin, level]) => self.chip.drive_pin(port as usize, pin as u32, Some(level != 0)),
+            ("let-go", &[port, pin]) => self.chip.drive_pin(port as usize, pin as u32, None),
+            ("output", &[port, pin]) => return self.chip.output(port as usize, pin as u32).map_or(NEVER, u64::from),
+            ("sent", &[uart]) => return self.chip.uart(uart as usize).expect("a port").counters().sent,
+            ("flash-size", []) => return self.memory.flash_size().into(),
+            ("i2c-memory", []) => {
+                let memory = I2cMemory::new(16).with(&[0, 0, 0, 42]);
+                assert!(self.chip.attach_i2c("I2C1", 0x50, Box::new(memory)));
+            }
+            ("software-reset", []) => self.chip.reset(ResetCause::Software, self.now),
             ("power-on", []) => self.chip.reset(ResetCause::PowerOn, self.now),
             ("reset-by-watchdog", []) => self.chip.reset(ResetCause::Watchdog, self.now),
             _ => panic!("'{word}' with {values:?} is no statement"),
@@ -302,9 +314,10 @@ fn act(subject: &mut Subject, now: &mut Cycles, names: &Names<'_>, statement: &s
     match (word, &values[..]) {
         ("at", &[time]) => *now = time,
         ("after", &[cycles]) => *now += cycles,
-        ("broken" | "beyond", []) => {
-            let told = match word {
-                "broken" => subject.broken(),
+        ("broken" | "beyond" | "remarks", []) => {
+            let told = match (word, &*subject) {
+                ("broken", _) => subject.broken(),
+                (_, Subject::Chip(script, _)) => script.remarks().into_iter().map(String::from).collect(),
                 _ => {
                     let beyond = subject.peripheral().and_then(|peripheral| peripheral.beyond_model());
                     beyond.into_iter().map(String::from).collect()
