@@ -1,4 +1,4 @@
-//! Register scripts against the chip as the core sees it, from the rules of the reference manual.
+//! Chips as the core sees them, by the rules of the reference manual: what writing and reading registers shows is in `register_scripts`.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 //! text files in `scripts`.
 //!
 //! `[F446 SPI1, L476 SPI1] ...` begins a case: each of these peripherals is tried, as it is after power-on; `[F446]` is a whole chip.
-//! `with` a number it has a flash that is worn so many percent, or a clock of the watchdog in Hz. `let` names numbers. Statements do something or show something, which is
-//! compared with what follows ` = `, if there is ` & ` in these bits only:
+//! `with` a number it has a flash that is worn so many percent, or a clock of the watchdog in Hz. `let` names numbers, which may be sums and
+//! the like. Statements do something or show something, which is compared with what follows ` = `, if there is ` & ` in these bits only:
 //!
 //! - `write REGISTER VALUE`, `read REGISTER`, and `rest REGISTER`, which is what a narrower write leaves;
 //! - `at TIME` and `after CYCLES` advance it, and `next` is when something is due;
@@ -35,9 +35,10 @@ const SCRIPTS: [(&str, &str); 13] = [
 ];
 
 type Names<'t> = BTreeMap<&'t str, u64>;
+type Operator = (&'static str, fn(u64, u64) -> u64);
 
 fn value(names: &Names<'_>, text: &str) -> u64 {
-    let operators: [(&str, fn(u64, u64) -> u64); 6] = [
+    let operators: [Operator; 6] = [
         ("|", |a, b| a | b),
         ("<<", |a, b| a << b),
         ("+", |a, b| a + b),
