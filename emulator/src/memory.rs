@@ -119,7 +119,7 @@ impl Memory {
 
     /// A word of the vector table at reset, which is at the beginning of the flash.
     pub(crate) fn boot_word(&self, offset: u32) -> u32 {
-        self.flash_word(FLASH + offset).unwrap_or(0)
+        self.word(FLASH + offset).unwrap_or(0)
     }
 
     /// Four bytes of the part of the flash that is shared with the image.
@@ -137,8 +137,15 @@ impl Memory {
         word_at(&self.sram, address.wrapping_sub(self.sizes.sram_base) as usize)
     }
 
-    fn flash_word(&self, address: u32) -> Option<u32> {
+    /// Four bytes of any memory.
+    pub(crate) fn word(&self, address: u32) -> Option<u32> {
         Some(u32::from_le_bytes(self.bytes(address, 4)?.try_into().ok()?))
+    }
+
+    /// Two bytes of any memory.
+    pub(crate) fn half(&self, address: u32) -> Option<u16> {
+        let bytes = [self.byte(address)?, self.byte(address.checked_add(1)?)?];
+        Some(u16::from_le_bytes(bytes))
     }
 
     /// Size of the whole flash.
@@ -319,14 +326,8 @@ impl Memory {
     }
 
     fn decoded(&self, address: u32) -> Option<Decoded> {
-        let half = |address: u32| {
-            Some(u16::from_le_bytes([
-                self.byte(address)?,
-                self.byte(address.checked_add(1)?)?,
-            ]))
-        };
-        let first = half(address)?;
-        let decoded = decode(address, first, half(address.checked_add(2)?).unwrap_or(0)).frequent();
+        let first = self.half(address)?;
+        let decoded = decode(address, first, self.half(address.checked_add(2)?).unwrap_or(0)).frequent();
         debug_assert!(decoded.length == 2 || decoded.length == 4);
         Some(decoded)
     }
@@ -473,13 +474,13 @@ mod tests {
         // More is left above the sector than below it.
         assert_eq!(memory.shared, 2 * KIB..6 * KIB);
         assert_eq!(memory.shared_word(FLASH + 1024), None);
-        assert_eq!(memory.flash_word(FLASH + 1024), Some(0x0403_0201));
-        assert_eq!(memory.flash_word(FLASH + 1020), Some(0x0707_0707));
+        assert_eq!(memory.word(FLASH + 1024), Some(0x0403_0201));
+        assert_eq!(memory.word(FLASH + 1020), Some(0x0707_0707));
         assert_eq!(memory.shared_word(FLASH + 2048), Some(0x0707_0707));
         memory.erase_sector(3);
         assert_eq!(memory.shared, 2 * KIB..3 * KIB);
         assert_eq!(memory.shared_word(FLASH + 3 * 1024 - 3), None);
-        assert_eq!(memory.flash_word(FLASH + 3 * 1024), Some(u32::MAX));
+        assert_eq!(memory.word(FLASH + 3 * 1024), Some(u32::MAX));
         // What a probe writes is whole again.
         memory.tear(FLASH + 1032..FLASH + 1040);
         memory.write_flash(FLASH + 1024, &[5; 16]).unwrap();

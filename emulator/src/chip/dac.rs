@@ -58,23 +58,3 @@ impl Peripheral for Dac {
         first_in_use([(control & BEYOND != 0, "a trigger, a wave or DMA")])
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::peripheral::write_all;
-    use super::*;
-
-    #[test]
-    fn outputs_that_are_on_follow_their_data() {
-        let mut dac = Dac::default();
-        write_all(&mut dac, &[(0x10, 0x80), (0x18, 0x1230)]);
-        assert_eq!(dac.analog_outputs(), Some([None, None]));
-        dac.write(0x00, EN | EN << 16, 0);
-        assert_eq!(
-            (dac.analog_outputs(), dac.read(0x2c, 0)),
-            (Some([Some(0x800), Some(0x123)]), 0x800)
-        );
-        dac.write(0x00, EN | 1 << 18, 0);
-        assert_eq!(dac.beyond_model(), Some("a trigger, a wave or DMA"));
-    }
-}

@@ -133,26 +133,3 @@ impl Peripheral for Exti {
         *self = Exti::new(self.layout, self.wakeup);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_registers_of_the_h7_are_in_another_order() {
-        for (layout, mask, falling, pending) in [
-            (Layout::MaskFirst, 0x00, 0x0c, 0x14),
-            (Layout::EdgesFirst, 0x80, 0x04, 0x88),
-        ] {
-            let mut exti = Exti::new(layout, 22);
-            exti.write(mask, 1 << 13, 0);
-            exti.write(falling, 1 << 13, 0);
-            exti.edge(13, true);
-            assert_eq!(exti.interrupts(), 0);
-            exti.edge(13, false);
-            assert_eq!((exti.interrupts(), exti.read(pending, 0)), (1 << 6, 1 << 13));
-            exti.write(pending, 1 << 13, 0);
-            assert_eq!(exti.interrupts(), 0);
-        }
-    }
-}

@@ -334,12 +334,8 @@ impl Chip {
             let connected = |side: Side| {
                 let mut own = self.description.functions().iter().filter(|pins| pins.uart == port);
                 own.find_map(|pins| {
-                    let mut all = pins.side(side).iter();
-                    let is_in = |pin: &&Pin| {
-                        let gpio = self.gpio.get(pin.port);
-                        gpio.and_then(|gpio| gpio.alternate_function(pin.number)) == Some(pins.function)
-                    };
-                    all.find(is_in).copied()
+                    let mut all = pins.side(side).iter().copied();
+                    all.find(|pin| self.is_connected(*pin, pins.function))
                 })
             };
             let (sends, receives) = (connected(Side::Tx), connected(Side::Rx));

@@ -84,28 +84,3 @@ impl Peripheral for Rng {
         self.clock = cycles;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_is_ready_some_time_after_it_is_switched_on_and_each_once() {
-        let mut rng = Rng::default();
-        rng.advance(1000);
-        assert_eq!((rng.read(0x04, 1000), rng.read(0x08, 1000)), (0, 0), "off");
-        rng.write(0x00, RNGEN | IE, 1000);
-        rng.advance(1039);
-        assert_eq!((rng.read(0x04, 1039), rng.interrupts(), rng.next_event()), (0, 0, 1040));
-        rng.advance(1040);
-        assert_eq!((rng.read(0x04, 1040), rng.interrupts()), (DRDY, 1));
-        let first = rng.read(0x08, 1040);
-        assert_eq!((rng.read(0x04, 1040), rng.read(0x08, 1040)), (0, 0), "it was taken");
-        rng.advance(1080);
-        let second = rng.read(0x08, 1080);
-        assert!(first != 0 && second != 0 && first != second);
-        rng.write(0x00, 0, 1080);
-        rng.advance(9999);
-        assert_eq!(rng.read(0x04, 9999), 0, "off again");
-    }
-}

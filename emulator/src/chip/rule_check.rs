@@ -61,10 +61,7 @@ impl Chip {
     /// A serial port has its pins if they are in its alternate function.
     pub(super) fn connect_pins(&mut self, uart: usize, now: Cycles) {
         let sockets = self.sockets[uart];
-        let connected = |socket: Socket| {
-            let gpio = self.gpio.get(socket.pin.port);
-            gpio.and_then(|gpio| gpio.alternate_function(socket.pin.number)) == Some(socket.function)
-        };
+        let connected = |socket: Socket| self.is_connected(socket.pin, socket.function);
         let drives = |socket: Socket| connected(socket) && !self.lacks_pull_up(socket.pin);
         let (tx, rx) = sockets.map_or((false, false), |both| (drives(both.tx), connected(both.rx)));
         let Some(port) = &mut self.uarts[uart] else { return };
@@ -88,6 +85,12 @@ impl Chip {
         };
         let name = UART_NAMES[uart];
         self.violate(Rule::Pull, format!("{name} receives at {pin}, which {how}"));
+    }
+
+    /// Whether a pin is in an alternate function.
+    pub(super) fn is_connected(&self, pin: Pin, function: u32) -> bool {
+        let gpio = self.gpio.get(pin.port);
+        gpio.is_some_and(|gpio| gpio.alternate_function(pin.number) == Some(function))
     }
 
     fn has_clock(&self, uart: usize) -> bool {
@@ -150,11 +153,8 @@ impl Chip {
         let Some((_, pins)) = self.slots.at(at).entry.i2c() else {
             return;
         };
-        let is_at = |pin: &Pin, function: u32| {
-            self.gpio.get(pin.port).is_some_and(|gpio| {
-                gpio.alternate_function(pin.number) == Some(function) && gpio.is_open_drain(pin.number)
-            })
-        };
+        let is_at =
+            |pin: &Pin, function| self.is_connected(*pin, function) && self.gpio[pin.port].is_open_drain(pin.number);
         let has = |wire: fn(&I2cPins) -> &'static [Pin]| {
             let mut all = pins.iter();
             all.any(|pins| wire(pins).iter().any(|pin| is_at(pin, pins.function)))

@@ -55,12 +55,8 @@ impl<B: Bus> Cpu<B> {
         if self.faults.len() >= KEPT {
             return;
         }
-        let half = |address: u32| {
-            let bytes = self.memory.bytes(address, 2)?;
-            Some(u16::from_le_bytes([bytes[0], bytes[1]]))
-        };
-        let instruction = match half(pc) {
-            Some(first) => decode::name(first, half(pc.wrapping_add(2)).unwrap_or(0)),
+        let instruction = match self.memory.half(pc) {
+            Some(first) => decode::name(first, self.memory.half(pc.wrapping_add(2)).unwrap_or(0)),
             None => "no memory",
         };
         let mut registers = [0; 15];
@@ -83,10 +79,7 @@ impl<B: Bus> Cpu<B> {
     /// The functions of `pc`, of the link register and of all words on the stack that look like return addresses.
     pub fn stack_trace(&self, pc: u32) -> Vec<(u32, String)> {
         let sp = self.r[13] & !3;
-        let on_stack = (0..STACK_SEARCHED).map_while(|word| {
-            let bytes = self.memory.bytes(sp.checked_add(word * 4)?, 4)?;
-            Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-        });
+        let on_stack = (0..STACK_SEARCHED).map_while(|word| self.memory.word(sp.checked_add(word * 4)?));
         let returns = std::iter::once(self.r[14])
             .chain(on_stack)
             .filter(|word| self.follows_a_call(*word));
@@ -99,17 +92,13 @@ impl<B: Bus> Cpu<B> {
 
     /// Whether the instruction before this address is a BL or BLX.
     fn follows_a_call(&self, word: u32) -> bool {
-        let half = |address: u32| {
-            let bytes = self.memory.bytes(address, 2)?;
-            Some(u16::from_le_bytes([bytes[0], bytes[1]]))
-        };
         let Some(before) = (word & !1).checked_sub(4) else {
             return false;
         };
         if word & 1 == 0 {
             return false;
         }
-        match (half(before), half(before + 2)) {
+        match (self.memory.half(before), self.memory.half(before + 2)) {
             (Some(first), Some(second)) => {
                 first & 0xf800 == 0xf000 && second & 0xd000 == 0xd000 || second & 0xff87 == 0x4780
             }

@@ -192,11 +192,7 @@ impl<B: Bus> Cpu<B> {
 
     /// Starts what has its vectors at an address, as a debug probe starts a program in RAM.
     pub(crate) fn start_at(&mut self, vectors: u32) {
-        let word = |offset: u32| {
-            let bytes = self.memory.bytes(vectors.wrapping_add(offset), 4)?;
-            Some(u32::from_le_bytes(bytes.try_into().ok()?))
-        };
-        let (stack, entry) = (word(0).unwrap_or(0), word(4).unwrap_or(0));
+        let [stack, entry] = [0, 4].map(|offset| self.memory.word(vectors.wrapping_add(offset)).unwrap_or(0));
         (self.r[13], self.next) = (stack & !3, entry & !1);
         (self.scs.vtor, self.scs.thumb) = (vectors, entry & 1 != 0);
     }

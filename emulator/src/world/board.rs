@@ -452,13 +452,8 @@ impl Board {
     /// The little-endian words of a variable of the firmware.
     pub fn variable(&self, name: &str, words: usize) -> Option<Vec<u32>> {
         let address = self.cpu.memory.image().address_of(name)?;
-        let bytes = self.cpu.memory.bytes(address, words * 4)?;
-        Some(
-            bytes
-                .chunks_exact(4)
-                .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
-                .collect(),
-        )
+        let words = (0..words as u32).map(|word| self.cpu.memory.word(address.checked_add(word * 4)?));
+        words.collect()
     }
 
     /// Counts the executions of every instruction from now on.

@@ -6,12 +6,8 @@ pub(super) mod l4_g4;
 
 use std::ops::Range;
 
-#[cfg(test)]
-use super::parts::FlashControl;
 use super::rules::{Rule, Violation};
 use crate::cpu::Cycles;
-#[cfg(test)]
-use crate::memory::Memory;
 
 const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
 /// Those of the option bytes.
@@ -156,15 +152,6 @@ impl Account {
         let until = now + self.hertz * microseconds / 1_000_000;
         Operation { until, place }
     }
-}
-
-/// A chip's memory, and its controller, unlocked by keys at an offset, with a core of 1 MHz.
-#[cfg(test)]
-fn unlocked<F: FlashControl>(mut flash: F, model: super::Model, keys: u32) -> (F, Memory) {
-    let image = std::sync::Arc::new(crate::image::Image::from_bytes(vec![0; 8]));
-    flash.account().hertz = 1_000_000;
-    KEYS.iter().for_each(|key| flash.write(keys, *key, 0));
-    (flash, Memory::new(model.memory(), image))
 }
 
 #[derive(Hash)]

@@ -1,7 +1,5 @@
 //! I2C masters, and what can be at their wires. DMA, own addresses, ten bits and SMBus are not modeled.
 
-#[cfg(test)]
-mod tests;
 mod v1;
 mod v2;
 

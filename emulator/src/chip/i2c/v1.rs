@@ -5,29 +5,29 @@ use super::super::rules::Violation;
 use super::{Bus, Port};
 use crate::cpu::{Cycles, NEVER};
 
-pub(super) const CR1: u32 = 0x00;
-pub(super) const CR2: u32 = 0x04;
-pub(super) const DR: u32 = 0x10;
-pub(super) const SR1: u32 = 0x14;
-pub(super) const SR2: u32 = 0x18;
-pub(super) const CCR: u32 = 0x1c;
-pub(super) const TRISE: u32 = 0x20;
+const CR1: u32 = 0x00;
+const CR2: u32 = 0x04;
+const DR: u32 = 0x10;
+const SR1: u32 = 0x14;
+const SR2: u32 = 0x18;
+const CCR: u32 = 0x1c;
+const TRISE: u32 = 0x20;
 
-pub(super) const PE: u32 = 1;
-pub(super) const START: u32 = 1 << 8;
-pub(super) const STOP: u32 = 1 << 9;
-pub(super) const ACK: u32 = 1 << 10;
-pub(super) const POS: u32 = 1 << 11;
-pub(super) const SWRST: u32 = 1 << 15;
+const PE: u32 = 1;
+const START: u32 = 1 << 8;
+const STOP: u32 = 1 << 9;
+const ACK: u32 = 1 << 10;
+const POS: u32 = 1 << 11;
+const SWRST: u32 = 1 << 15;
 
-pub(super) const SB: u32 = 1;
-pub(super) const ADDR: u32 = 1 << 1;
-pub(super) const BTF: u32 = 1 << 2;
-pub(super) const RXNE: u32 = 1 << 6;
-pub(super) const TXE: u32 = 1 << 7;
-pub(super) const AF: u32 = 1 << 10;
+const SB: u32 = 1;
+const ADDR: u32 = 1 << 1;
+const BTF: u32 = 1 << 2;
+const RXNE: u32 = 1 << 6;
+const TXE: u32 = 1 << 7;
+const AF: u32 = 1 << 10;
 /// Errors are cleared by writing zeros.
-pub(super) const ERRORS: u32 = 0xff00;
+const ERRORS: u32 = 0xff00;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Phase {

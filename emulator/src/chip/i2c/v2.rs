@@ -5,32 +5,32 @@ use super::super::rules::Violation;
 use super::{Bus, Port};
 use crate::cpu::{Cycles, NEVER};
 
-pub(super) const CR1: u32 = 0x00;
-pub(super) const CR2: u32 = 0x04;
-pub(super) const TIMINGR: u32 = 0x10;
-pub(super) const ISR: u32 = 0x18;
-pub(super) const ICR: u32 = 0x1c;
-pub(super) const RXDR: u32 = 0x24;
-pub(super) const TXDR: u32 = 0x28;
+const CR1: u32 = 0x00;
+const CR2: u32 = 0x04;
+const TIMINGR: u32 = 0x10;
+const ISR: u32 = 0x18;
+const ICR: u32 = 0x1c;
+const RXDR: u32 = 0x24;
+const TXDR: u32 = 0x28;
 
-pub(super) const PE: u32 = 1;
-pub(super) const READS: u32 = 1 << 10;
-pub(super) const TEN_BITS: u32 = 1 << 11;
-pub(super) const START: u32 = 1 << 13;
-pub(super) const STOP: u32 = 1 << 14;
-pub(super) const RELOAD: u32 = 1 << 24;
-pub(super) const AUTO_END: u32 = 1 << 25;
+const PE: u32 = 1;
+const READS: u32 = 1 << 10;
+const TEN_BITS: u32 = 1 << 11;
+const START: u32 = 1 << 13;
+const STOP: u32 = 1 << 14;
+const RELOAD: u32 = 1 << 24;
+const AUTO_END: u32 = 1 << 25;
 
-pub(super) const TXE: u32 = 1;
-pub(super) const TXIS: u32 = 1 << 1;
-pub(super) const RXNE: u32 = 1 << 2;
-pub(super) const NACKF: u32 = 1 << 4;
-pub(super) const STOPF: u32 = 1 << 5;
-pub(super) const TC: u32 = 1 << 6;
-pub(super) const TCR: u32 = 1 << 7;
-pub(super) const BUSY: u32 = 1 << 15;
+const TXE: u32 = 1;
+const TXIS: u32 = 1 << 1;
+const RXNE: u32 = 1 << 2;
+const NACKF: u32 = 1 << 4;
+const STOPF: u32 = 1 << 5;
+const TC: u32 = 1 << 6;
+const TCR: u32 = 1 << 7;
+const BUSY: u32 = 1 << 15;
 /// What ICR clears.
-pub(super) const CLEARED: u32 = 0x3f38;
+const CLEARED: u32 = 0x3f38;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Phase {

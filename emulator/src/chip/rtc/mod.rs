@@ -451,6 +451,3 @@ impl Peripheral for Rtc {
         std::mem::take(&mut self.broken)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,19 +1,16 @@
-//! What boards in a laboratory have wired: pins to pins, SPI and analog; and what wakes them.
+//! What boards in a laboratory have wired: pins to pins, and SPI.
 
 use super::*;
 
 const DMA2: u32 = 0x4002_6400;
 const SPI1: u32 = 0x4001_3000;
-const EXTI: u32 = 0x4001_3c00;
-const RTC: u32 = 0x4000_2800;
-const RTC_WKUP: usize = 3;
 /// PA5, PA6 and PA7 as SPI1: their modes, and their alternate functions.
 const SPI_PINS: (u32, u32) = (DEBUG_PINS | 0b10_1010 << 10, 0x5550_0000);
 
 fn joined(a: &str, b: &str) -> Script {
     let mut script = Script::new(Model::F446);
     script.chip.join_pins(Pin::named(a), Pin::named(b));
-    script.write_all(&[(AHB1ENR, 1 << 22 | 1), (APB2ENR, 1 << 12 | 1 << 8)]);
+    script.write_all(&[(AHB1ENR, 1 << 22 | 1), (APB2ENR, 1 << 12)]);
     script
 }
 
@@ -75,77 +72,4 @@ fn spi_receives_by_dma_what_is_at_its_pin() {
     script.write_all(&[(AHB1ENR, 1 << 22 | 1), (APB2ENR, 1 << 12)]);
     script.write_all(&[(GPIOA + 0x20, SPI_PINS.1), (GPIOA, SPI_PINS.0)]);
     assert_eq!(exchange(&mut script), [0xff; 4], "no wire");
-}
-
-#[test]
-fn what_the_dac_puts_out_the_adc_reads() {
-    const DAC: u32 = 0x4000_7400;
-    const ADC: u32 = 0x4001_2000;
-    let mut script = joined("PA7", "PA6");
-    script.write(APB1ENR, 1 << 29);
-    script.write_all(&[(DAC, 1), (DAC + 0x10, 0x12)]);
-    // Input 4 is PA4, which the DAC drives; input 5 is PA5, which nothing drives.
-    for (input, level) in [(4, 0x120), (5, 0x800)] {
-        script.write_all(&[(ADC + 0x34, input), (ADC + 8, 1), (ADC + 8, 1 | 1 << 30)]);
-        script.run(200);
-        assert_eq!(script.read(ADC + 0x4c), level, "input {input}");
-    }
-}
-
-#[test]
-fn the_wakeup_timer_of_the_rtc_interrupts_by_way_of_the_exti() {
-    let mut script = Script::new(Model::F446);
-    script.write_all(&[
-        (APB1ENR, 1 << 28),
-        (PWR, DBP),
-        (RCC + 0x74, 1),
-        (RCC + 0x70, 1 << 15 | 2 << 8),
-    ]);
-    script.write_all(&[(EXTI, 1 << 22), (EXTI + 8, 1 << 22)]);
-    script.write_all(&[(RTC + 0x24, 0xca), (RTC + 0x24, 0x53), (RTC + 8, 3), (RTC + 0x14, 7)]);
-    script.write(RTC + 8, 3 | 1 << 10 | 1 << 14);
-    // Eight counts, each of two cycles of 32 kHz, in cycles of 16 MHz.
-    script.run(16 * 500 - 1000);
-    assert!(!script.requested(RTC_WKUP));
-    script.run(2000);
-    assert!(script.requested(RTC_WKUP));
-    assert_eq!(script.read(RTC + 0x0c) >> 10 & 1, 1);
-    script.write_all(&[(RTC + 0x0c, !(1 << 10)), (EXTI + 0x14, 1 << 22)]);
-    script.run(1);
-    assert!(!script.requested(RTC_WKUP));
-    script.run(16 * 500);
-    assert!(script.requested(RTC_WKUP), "again");
-    assert_eq!(script.violations(), Vec::<String>::new());
-    script.write(RTC + 0x14, 1);
-    assert_eq!(
-        script.violations(),
-        ["rtc: WUTR is written while the wakeup timer is on"]
-    );
-}
-
-#[test]
-fn tim12_counts_and_a_timer_without_its_clock_may_be_read() {
-    const TIM12: u32 = 0x4000_1800;
-    let mut script = Script::new(Model::F446);
-    assert_eq!(script.read(TIM12 + 0x24), 0);
-    assert_eq!(script.violations(), Vec::<String>::new());
-    script.write(TIM12, 1);
-    assert_eq!(script.violations(), ["clocked: TIM12 is used while its clock is off"]);
-    script.write(APB1ENR, 1 << 6);
-    script.write_all(&[(TIM12 + 0x2c, 99), (TIM12 + 0x0c, 1), (TIM12, 1)]);
-    script.run(99);
-    assert!(!script.requested(43));
-    script.run(1);
-    assert!(script.requested(43));
-}
-
-#[test]
-fn a_port_without_its_clock_needs_no_pins() {
-    let mut script = Script::serial(1 << 13 | 1 << 2, 0);
-    script.write(APB1ENR, 0);
-    script.write(GPIOA, DEBUG_PINS);
-    assert_eq!(script.violations(), Vec::<String>::new());
-    script.write(APB1ENR, 1 << 17);
-    let expected = ["pins: USART2 receives while PA3 is not in alternate function 7"];
-    assert_eq!(script.violations(), expected);
 }

@@ -1,4 +1,4 @@
-//! Register scripts against the chip as the core sees it, from the rules of the reference manual.
+//! Chips as the core sees them, by the rules of the reference manual: what writing and reading registers shows is in `register_scripts`.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -10,13 +10,10 @@ use crate::cpu::{Bus, Stop};
 use crate::image::Image;
 use crate::memory::SRAM;
 
-mod backup;
 mod clocks;
-mod flash;
 mod from_outside;
-mod harm;
 mod lab;
-mod wires;
+mod register_scripts;
 
 const RCC: u32 = 0x4002_3800;
 const APB1ENR: u32 = RCC + 0x40;
@@ -29,7 +26,6 @@ const DEBUG_PINS: u32 = 0xa800_0000;
 const PWR: u32 = 0x4000_7000;
 const DBP: u32 = 1 << 8;
 const USART2: u32 = 0x4000_4400;
-const FLASH_REGISTERS: u32 = 0x4002_3c00;
 /// Stream 6 of DMA1, by which USART2 sends.
 const SENDING: u32 = 0x4002_6000 + 0x10 + 0x18 * 6;
 
@@ -66,29 +62,6 @@ impl Script {
         let mut chip = Chip::new(model.description(), wiring(model), individual);
         chip.wired.fill(true);
         Script { chip, memory, now: 0 }
-    }
-
-    /// An F446 with USART2 at PA2 and PA3 and at a million baud, with CR1 and CR3.
-    fn serial(control: u32, dma: u32) -> Self {
-        Script::serial_at(0x7700, 0b1010, control, dma)
-    }
-
-    /// The same with other functions and modes of these pins.
-    fn serial_at(functions: u32, modes: u32, control: u32, dma: u32) -> Self {
-        let mut script = Script::new(Model::F446);
-        script.write_all(&[(APB1ENR, 1 << 17), (AHB1ENR, 1 << 21 | 1)]);
-        script.write_all(&[(GPIOA + 0x20, functions), (GPIOA, DEBUG_PINS | modes << 4)]);
-        script.write(USART2 + 0x08, 16);
-        script.write(USART2 + 0x14, dma);
-        script.write(USART2 + 0x0c, control);
-        script
-    }
-
-    /// Has DMA send so many bytes from the beginning of the RAM.
-    fn send_by_dma(&mut self, bytes: u32, control: u32) {
-        for (register, value) in [(0x04, bytes), (0x08, USART2 + 4), (0x0c, SRAM), (0, control)] {
-            self.write(SENDING + register, value);
-        }
     }
 
     fn write(&mut self, address: u32, value: u32) {
@@ -131,10 +104,6 @@ impl Script {
     }
 }
 
-fn sent(script: &Script, uart: usize) -> u64 {
-    script.chip.uart(uart).expect("a port").counters().sent
-}
-
 #[test]
 fn what_is_not_modeled_is_said_once_and_what_is_not_there_is_an_error() {
     let mut script = Script::new(Model::F446);
@@ -146,19 +115,7 @@ fn what_is_not_modeled_is_said_once_and_what_is_not_there_is_an_error() {
     let memory = &mut script.memory;
     assert_eq!(script.chip.read(0x4000_2400, 4, 0, memory), None);
     assert_eq!(script.chip.write(0x7000_0000, 4, 0, 0, memory), None);
-}
-
-#[test]
-fn a_peripheral_without_a_clock_does_nothing() {
-    let mut script = Script::new(Model::F446);
-    script.write(USART2 + 0x08, 0x1234);
-    assert_eq!(script.read(USART2 + 0x08), 0);
-    assert_eq!(script.violations(), ["clocked: USART2 is used while its clock is off"]);
-    script.write(APB1ENR, 1 << 17);
-    script.write(USART2 + 0x08, 0x1234);
-    assert_eq!(script.read(USART2 + 0x08), 0x1234);
-    script.write(APB1RSTR, 1 << 17);
-    assert_eq!(script.read(USART2 + 0x08), 0, "reset by the RCC");
+    assert!(!script.chip.attach_i2c("I2C4", 0x50, Box::new(i2c::I2cMemory::new(1))));
 }
 
 #[test]
@@ -194,133 +151,28 @@ fn every_kind_of_peripheral_needs_its_clock() {
 }
 
 #[test]
-fn a_byte_sent_by_dma_is_on_the_wire_and_ends_with_an_interrupt() {
-    let mut script = Script::serial(1 << 13 | 1 << 3, 1 << 7);
-    script.memory.sram[..3].copy_from_slice(b"abc");
-    script.send_by_dma(3, 4 << 25 | 1 << 10 | 1 << 6 | 1 << 4 | 1);
-    script.run(160 * 2);
-    assert!(script.requested(17), "the last byte has been taken");
-    script.run(160 * 2);
-    assert_eq!((sent(&script, 1), script.read(USART2) & 0xc0), (3, 0xc0));
-    assert_eq!(script.read(SENDING + 0x04), 0);
-}
-
-#[test]
 fn edges_that_are_told_late_let_nothing_be_sent_in_the_past() {
-    let mut script = Script::serial(1 << 13 | 1 << 3 | 1 << 2, 1 << 7);
+    let mut script = Script::new(Model::F446);
+    script.write_all(&[(APB1ENR, 1 << 17), (AHB1ENR, 1 << 21 | 1)]);
+    script.write_all(&[(GPIOA + 0x20, 0x7700), (GPIOA, DEBUG_PINS | 0b1010 << 4)]);
+    let control = 1 << 13 | 1 << 3 | 1 << 2;
+    script.write_all(&[(USART2 + 0x08, 16), (USART2 + 0x14, 1 << 7), (USART2 + 0x0c, control)]);
     script.run(1000);
     let now = script.now;
     // A frame that was over long ago, and a byte that is to be sent now.
     let late = [(now - 800, false), (now - 656, true)].map(|(at, level)| Wave::level(at, level));
     script.chip.hear(1, late.into_iter(), now);
-    script.send_by_dma(1, 4 << 25 | 1 << 10 | 1 << 6 | 1);
+    let stream = [
+        (0x04, 1),
+        (0x08, USART2 + 4),
+        (0x0c, SRAM),
+        (0x00, 4 << 25 | 1 << 10 | 1 << 6 | 1),
+    ];
+    script.write_all(&stream.map(|(register, value)| (SENDING + register, value)));
     script.run(1);
     let begin = script.chip.take_output(1).and_then(|mut edges| edges.next());
     assert_eq!(begin.map(|edge| edge.at), Some(now));
     assert_eq!(script.chip.uart(1).map(|port| port.counters().received), Some(1));
-}
-
-#[test]
-fn a_serial_port_needs_its_pins_in_their_alternate_function() {
-    // Mode and function of PA2, and whether that is right.
-    for (mode, function, right) in [(2, 7, true), (2, 8, false), (1, 7, false), (0, 7, false)] {
-        let control = 1 << 13 | 1 << 3 | 1 << 2;
-        let mut script = Script::serial_at(function << 8 | 7 << 12, mode | 2 << 2, control, 0);
-        script.write(USART2 + 0x04, 0x55);
-        script.run(400);
-        let (violations, sent) = (script.violations(), sent(&script, 1));
-        if right {
-            assert_eq!((violations, sent), (vec![], 1));
-        } else {
-            let expected = "pins: USART2 sends while PA2 is not in alternate function 7";
-            assert_eq!((violations, sent), (vec![expected.to_string()], 0));
-        }
-    }
-}
-
-#[test]
-fn a_pin_that_is_taken_away_is_noticed() {
-    let mut script = Script::serial(1 << 13 | 1 << 2, 0);
-    assert!(script.violations().is_empty());
-    script.write(GPIOA, DEBUG_PINS | 0b0010 << 4);
-    let expected = ["pins: USART2 receives while PA3 is not in alternate function 7"];
-    assert_eq!(script.violations(), expected);
-}
-
-#[test]
-fn an_exti_event_is_for_the_core_and_no_interrupt() {
-    let mut script = Script::new(Model::F446);
-    script.write_all(&[(AHB1ENR, 1 << 2), (APB2ENR, 1 << 14), (0x4001_3800 + 0x14, 2 << 4)]);
-    script.write(0x4001_3c04, 1 << 13); // as an event
-    script.write(0x4001_3c08, 1 << 13); // rising
-    script.chip.drive_pin(2, 13, Some(true));
-    script.run(1);
-    assert!(script.chip.take_event() && !script.chip.take_event());
-    assert!(!script.requested(40));
-    script.chip.drive_pin(2, 13, Some(false));
-    assert!(!script.chip.take_event());
-    // By software, once until the pending bit is cleared.
-    for (expected, clear) in [(true, 0), (false, 1 << 13), (true, 0)] {
-        script.write(0x4001_3c10, 1 << 13);
-        assert_eq!(script.chip.take_event(), expected);
-        script.write(0x4001_3c14, clear);
-    }
-}
-
-#[test]
-fn the_button_interrupts_through_exti() {
-    let mut script = Script::new(Model::F446);
-    script.chip.drive_pin(2, 13, Some(true));
-    script.write(AHB1ENR, 1 << 2);
-    script.write(APB2ENR, 1 << 14);
-    script.write(0x4001_3800 + 0x14, 2 << 4); // EXTI13 is PC13
-    script.write(0x4001_3c00, 1 << 13);
-    script.write(0x4001_3c0c, 1 << 13); // falling
-    script.chip.drive_pin(2, 13, Some(false));
-    script.run(1);
-    assert!(script.requested(40));
-    assert_eq!(script.read(0x4002_0810) >> 13 & 1, 0);
-    script.write(0x4001_3c14, 1 << 13);
-    script.run(1);
-    assert!(!script.requested(40));
-    script.chip.drive_pin(2, 13, Some(true));
-    script.run(1);
-    assert!(!script.requested(40), "only falling edges were asked for");
-}
-
-#[test]
-fn the_watchdog_resets_and_the_cause_is_shown() {
-    let mut script = Script::new(Model::F446);
-    for (register, value) in [(0x0, 0x5555), (0x8, 1), (0x0, 0xcccc)] {
-        script.write(0x4000_3000 + register, value);
-    }
-    // Two counts of four ticks of 32 kHz: 250 us.
-    script.run(3999);
-    assert_eq!(script.chip.wants_stop(), None);
-    script.run(1);
-    assert_eq!(script.chip.wants_stop(), Some(Stop::Reset));
-    script.write_all(&[(APB1ENR, 1 << 28), (PWR, DBP), (0x4000_2850, 0xcafe)]);
-    script.chip.reset(ResetCause::Watchdog, script.now);
-    assert_eq!(script.chip.wants_stop(), None);
-    assert_eq!(script.read(RCC + 0x74) >> 29 & 1, 1);
-    assert_eq!(script.read(0x4000_2850), 0xcafe, "backup registers stay");
-}
-
-#[test]
-fn chips_have_their_own_memories_and_numbers() {
-    for (model, id, kilobytes) in [
-        (Model::F401, 0x433, 512),
-        (Model::F405, 0x413, 1024),
-        (Model::F411, 0x431, 512),
-        (Model::F446, 0x421, 512),
-    ] {
-        let mut script = Script::new(model);
-        assert_eq!(script.read(0xe004_2000) & 0xfff, id);
-        assert_eq!(script.read(0x1fff_7a20) >> 16, kilobytes);
-        let found = [0x10, 0x14, 0x18].map(|place| script.read(0x1fff_7a00 + place));
-        assert_eq!(found, [7, 8, 9]);
-        assert_eq!(script.memory.flash_size(), kilobytes * 1024);
-    }
 }
 
 #[test]

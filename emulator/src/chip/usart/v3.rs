@@ -235,7 +235,6 @@ mod tests {
     const CR3: u32 = 0x08;
     const BRR: u32 = 0x0c;
     const ISR: u32 = 0x1c;
-    const ICR: u32 = 0x20;
 
     fn port(registers: Registers, control: u32, control3: u32) -> Usart {
         let mut port = Usart::new(registers);
@@ -248,18 +247,6 @@ mod tests {
         port.write(CR3, control3, 0);
         port.write(CR1, ENABLE | TE | RE | control, 0);
         port
-    }
-
-    /// Sends bytes to a port one after the other, with their stop bits at these levels.
-    fn hear(port: &mut Usart, bytes: &[(u8, bool)]) -> Cycles {
-        let mut at = BIT;
-        for (byte, stop) in bytes {
-            let levels = u16::from(*byte) << 1 | u16::from(*stop) << 9 | 1 << 10;
-            port.hear(Wave::frame(at, BIT, levels, 11));
-            at += 12 * BIT;
-            advance(port, at);
-        }
-        at
     }
 
     const KINDS: [Registers; 3] = [
@@ -286,58 +273,14 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_cleared_in_icr_and_not_by_reading() {
-        let mut port = port(KINDS[0], IDLE, 0);
-        let now = hear(&mut port, &[(7, false), (8, true)]) + 12 * BIT;
-        advance(&mut port, now);
-        assert_eq!(port.read(ISR, 0) & (RXNE | ORE | FE | IDLE), RXNE | ORE | FE | IDLE);
-        let found = (port.read(RDR, 0), port.read(ISR, 0) & (RXNE | ORE | FE));
-        assert_eq!(found, (7, ORE | FE));
-        assert_eq!(port.interrupts(), 1);
-        port.write(ICR, IDLE | ORE, 0);
-        assert_eq!((port.read(ISR, 0) & (ORE | FE | IDLE), port.interrupts()), (FE, 0));
-    }
-
-    #[test]
-    fn dma_is_not_asked_to_take_a_byte_with_an_error() {
-        let bytes = [(1, true), (2, false), (3, true)];
-        for registers in KINDS {
-            let mut taken = port(registers, FIFO_ENABLE, DMAR);
-            let mut got = Vec::new();
-            for byte in bytes {
-                hear_one(&mut taken, byte, &mut got);
-            }
-            assert_eq!(got, [1, 3], "{registers:?}");
-            assert_eq!(taken.read(ISR, 0) & FE, FE);
-            // With DDRE it stays, and DMA stops until the flag is cleared.
-            let mut stopped = port(registers, FIFO_ENABLE, DMAR | DMA_DISABLE_ON_ERROR);
-            let mut got = Vec::new();
-            for byte in &bytes[..2] {
-                hear_one(&mut stopped, *byte, &mut got);
-            }
-            assert_eq!((got, stopped.wants_dma_read()), (vec![1], false));
-            stopped.write(ICR, FE, 0);
-            assert!(stopped.wants_dma_read());
-        }
-    }
-
-    /// A byte, after which DMA takes what it is asked to.
-    fn hear_one(port: &mut Usart, (byte, stop): (u8, bool), got: &mut Vec<u32>) {
-        let at = port.idle_since.unwrap_or(0) + 40 * BIT * (1 + u64::from(byte));
-        let levels = u16::from(byte) << 1 | u16::from(stop) << 9 | 1 << 10;
-        port.hear(Wave::frame(at, BIT, levels, 11));
-        advance(port, at + 12 * BIT);
-        while port.wants_dma_read() {
-            got.push(port.take_data());
-        }
-    }
-
-    #[test]
     fn a_fifo_holds_as_much_as_the_chip_has() {
         for (fifo, enabled, kept) in [(0, 0, 1), (8, 0, 1), (8, FIFO_ENABLE, 8), (16, FIFO_ENABLE, 16)] {
             let mut port = port(Registers::V3 { fifo }, enabled, 0);
-            let bytes: Vec<(u8, bool)> = (0..20).map(|byte| (byte, true)).collect();
-            hear(&mut port, &bytes);
+            for byte in 0..20 {
+                let at = BIT * 12 * u64::from(byte);
+                port.hear(Wave::frame(at, BIT, byte << 1 | 1 << 9, 10));
+                advance(&mut port, at + BIT * 12);
+            }
             assert_eq!(port.read(ISR, 0) & ORE, ORE);
             assert_eq!(port.counters.overruns, 20 - kept);
             let mut got = 0;
@@ -377,41 +320,5 @@ mod tests {
             port.write(register, value & !ENABLE, 0);
             assert!(port.take_broken().is_empty(), "{register:#x} while it is off");
         }
-    }
-
-    #[test]
-    fn dividers_have_a_least_value() {
-        for (registers, least) in [(KINDS[0], 16), (KINDS[2], 0x300)] {
-            let mut port = Usart::new(registers);
-            port.write(BRR, least, 0);
-            assert!(port.take_broken().is_empty());
-            port.write(BRR, least - 1, 0);
-            assert_eq!(port.take_broken()[0].rule, Rule::Uart);
-        }
-    }
-
-    #[test]
-    fn the_low_power_port_divides_in_256ths_and_prescalers_multiply() {
-        assert_eq!(port(KINDS[2], 0, 0).bit_time(), BIT);
-        let mut port = Usart::new(KINDS[1]);
-        port.write(BRR, 100, 0);
-        port.write(0x2c, 3, 0);
-        assert_eq!(port.bit_time(), 600);
-        // The L4 has no prescaler.
-        let mut port = Usart::new(KINDS[0]);
-        port.write(BRR, 100, 0);
-        port.write(0x2c, 3, 0);
-        assert_eq!(port.bit_time(), 100);
-    }
-
-    #[test]
-    fn switched_off_it_forgets_what_it_had() {
-        let mut port = port(KINDS[1], FIFO_ENABLE, 0);
-        hear(&mut port, &[(1, true), (2, false)]);
-        port.write(TDR, 1, 10_000);
-        assert_ne!(port.read(ISR, 0) & (RXNE | FE), 0);
-        port.write(CR1, 0, 10_001);
-        assert_eq!(port.read(ISR, 0) & 0xff, TXE | TC);
-        assert_eq!(port.take_output().next_back(), Some(Wave::level(10_001, true)));
     }
 }
