@@ -9,7 +9,6 @@ mod emulate_rules;
 mod emulator_support;
 mod files;
 mod host;
-mod load_sweep;
 mod new_app;
 mod play;
 mod processes;
