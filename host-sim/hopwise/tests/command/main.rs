@@ -15,7 +15,6 @@ mod processes;
 mod python;
 mod report;
 mod repository;
-mod rig_assign;
 mod rig_capture;
 mod rig_flash;
 mod running;
