@@ -14,7 +14,6 @@ mod play;
 mod processes;
 mod python;
 mod report;
-mod repository;
 mod rig_capture;
 mod rig_flash;
 mod running;
