@@ -1,4 +1,4 @@
-//! The book in docs/: what it shows is what the command prints, and what it points to is there.
+//! The book in docs/: what it shows is what the command prints, and what it and other files point to is there.
 
 use crate::support::{command, hopwise, quoted_words};
 use hopwise_testing::is_like;
@@ -198,23 +198,6 @@ fn what_differs_is_noticed() {
     assert!(!is_as_shown("a\n", "a\nb\n"));
 }
 
-#[test]
-fn links_lead_somewhere() {
-    let mut links = 0;
-    for (path, text) in pages() {
-        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let file = target.split('#').next().unwrap();
-            if file.is_empty() || file.contains("://") {
-                continue;
-            }
-            let there = path.parent().unwrap().join(file).exists();
-            assert!(there, "{}: there is no {target}", path.display());
-            links += 1;
-        }
-    }
-    assert!(links > 50, "{links} links");
-}
-
 /// Files that pages name by their path: those below a folder of the repository, apart from what is built.
 #[test]
 fn files_that_pages_name_are_there() {
@@ -243,28 +226,48 @@ fn anchor(heading: &str) -> String {
 }
 
 #[test]
-fn links_into_a_page_lead_to_a_heading() {
-    let mut links = 0;
+fn links_lead_to_a_file_and_to_a_heading() {
+    let (mut files, mut headings_named) = (0, 0);
     for (path, text) in pages() {
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let Some((file, place)) = target.split_once('#') else {
+            let (file, place) = target.split_once('#').unwrap_or((target, ""));
+            if file.contains("://") {
                 continue;
-            };
+            }
             let page = match file {
                 "" => path.clone(),
                 _ => path.parent().unwrap().join(file),
             };
-            if file.contains("://") || page.extension().is_none_or(|extension| extension != "md") {
+            assert!(page.exists(), "{}: there is no {target}", path.display());
+            files += usize::from(!file.is_empty());
+            if place.is_empty() || page.extension().is_none_or(|extension| extension != "md") {
                 continue;
             }
             let page = fs::read_to_string(page).unwrap();
             let mut headings = page.lines().filter(|line| line.starts_with('#'));
             let there = headings.any(|line| anchor(line.trim_start_matches('#').trim()) == place);
             assert!(there, "{}: {target} leads to no heading", path.display());
-            links += 1;
+            headings_named += 1;
         }
     }
-    assert!(links > 20, "{links} links");
+    assert!(files > 50 && headings_named > 20, "{files}, {headings_named}");
+}
+
+/// In workflows and in the container.
+#[test]
+fn tools_that_other_files_name_are_there() {
+    let workflows = fs::read_dir(repository().join(".github/workflows")).unwrap();
+    let files = workflows.map(|file| file.unwrap().path());
+    let mut named = 0;
+    for file in files.chain([repository().join("Containerfile")]) {
+        let text = fs::read_to_string(&file).unwrap();
+        let words = text.split(|letter: char| letter.is_whitespace() || "\"'`,;()".contains(letter));
+        for word in words.filter(|word| word.starts_with("tools/") || word.starts_with("host-sim/")) {
+            assert!(repository().join(word).exists(), "{}: {word}", file.display());
+            named += 1;
+        }
+    }
+    assert!(named > 8, "{named}");
 }
 
 #[test]

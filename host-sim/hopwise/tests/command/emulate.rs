@@ -1,4 +1,4 @@
-//! `hopwise emulate` from the outside: figures, determinism, refusals.
+//! GDB at emulated boards, and what packets cost there. The rest is in `transcripts/emulate.txt`.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,11 +8,6 @@ use std::time::Duration;
 
 use crate::emulator_support::elf as test_elf;
 use crate::support::{command, printed_json, words};
-
-/// The figures of a run that ends well.
-fn emulated(arguments: &[&str]) -> serde_json::Value {
-    printed_json(&[&["emulate"], arguments].concat())
-}
 
 /// Sends a packet of GDB's protocol and returns the response without its frame.
 fn ask(stream: &mut TcpStream, packet: &str) -> String {
@@ -83,59 +78,6 @@ fn gdb_reads_registers_steps_and_stops_at_a_breakpoint() {
     assert_eq!(ask(&mut gdb, "m8000000,4").len(), 8);
     assert_eq!(ask(&mut gdb, "D"), "OK");
     assert!(child.wait().expect("an end").success());
-}
-
-#[test]
-fn each_board_says_what_it_has_done() {
-    let Some(elf) = crate::support::elf() else { return };
-    let traffic = ["--traffic", "100", "--payload", "40", "--payload-bytes", "random"];
-    let run = ["path(3)", "--elf", elf, "--for", "4s", "--baud", "500000", "--json"];
-    let whole = emulated(&[&run[..], &traffic].concat());
-    let boards = whole["by_board"].as_array().expect("a list");
-    let number = |board: usize, key: &str| {
-        boards[board][key]
-            .as_u64()
-            .unwrap_or_else(|| panic!("{key} of {board}"))
-    };
-    let sum = |key: &str| (0..3).map(|board| number(board, key)).sum::<u64>();
-    assert_eq!(Some(sum("instructions")), whole["instructions"].as_u64());
-    for (board, degree) in [1, 2, 1].into_iter().enumerate() {
-        assert_eq!(number(board, "address"), board as u64);
-        let idle = number(board, "idle_instructions");
-        assert!(0 < idle && idle < number(board, "instructions"));
-        let links = boards[board]["links"].as_array().expect("a list");
-        assert_eq!(links.len(), degree);
-        for link in links {
-            assert_eq!((&link["baud"], &link["retransmitted"]), (&500_000.into(), &0.into()));
-            let share = link["line_share"].as_f64().expect("a share");
-            assert!((0.05..0.5).contains(&share), "{share}");
-        }
-    }
-    // Of the traffic of the ends, half is for the other end, through the middle. A few packets are on their way.
-    assert_eq!([number(0, "forwarded"), number(2, "forwarded")], [0, 0]);
-    let through = number(0, "received") + number(2, "received") - number(1, "sent");
-    let as_many = number(1, "forwarded").abs_diff(through) < 5;
-    assert!(through > 100 && as_many, "{boards:?}");
-    let as_many = sum("sent").abs_diff(sum("received")) < 10;
-    assert!(sum("sent") > 500 && as_many, "{boards:?}");
-
-    // Random bytes are encoded otherwise than zeros.
-    let zeros = emulated(&[&run[..], &traffic[..4]].concat());
-    assert_ne!(zeros["instructions"], whole["instructions"]);
-}
-
-#[test]
-fn a_profile_of_one_board_is_without_idle_time() {
-    let Some(elf) = crate::support::elf() else { return };
-    let run = "path(2) --elf {} --for 2s --json --traffic 50 --profile=1 --without-idle";
-    let one = emulated(&words(run, &[elf]));
-    let board = &one["by_board"][1];
-    let [executed, idle] = ["instructions", "idle_instructions"].map(|key| board[key].as_i64().expect("a number"));
-    assert_eq!(one["profile"]["instructions"], executed - idle);
-    let room = |room: &&serde_json::Value| room["room"] == "codec::decode";
-    let rooms = one["profile"]["rooms"].as_array().expect("a list");
-    let room = rooms.iter().find(room).expect("a room");
-    assert!(room["instructions"].as_i64() > Some(0));
 }
 
 #[test]

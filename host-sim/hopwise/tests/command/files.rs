@@ -1,27 +1,15 @@
-//! Files and terminals: nothing good is overwritten before its replacement is whole, a cut trace can be read, and nothing that a
-//! board or a file says reaches a terminal or a page but as text.
+//! Files and terminals: nothing that a board or a file says reaches a terminal or a page but as text. What becomes of files is in
+//! `transcripts/files.txt`.
 
-use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::Output;
 
-use crate::running::Ending;
-use crate::support::{Folder, command, hopwise, like, printed, simulate, until};
+use crate::support::{Folder, hopwise, like};
 
 /// Clears a terminal, in both ways, and begins a page's script.
 const HARMFUL: &str = "\u{1b}[2J\u{9b}2J<script>";
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(path).unwrap()
-}
-
-/// The files in the folder of a file whose names begin with its name.
-fn beside(path: &str) -> Vec<PathBuf> {
-    let path = Path::new(path);
-    let name = path.file_name().unwrap().to_str().unwrap();
-    let files = path.parent().unwrap().read_dir().unwrap();
-    let mut found: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
-    found.retain(|file| file != path && file.file_name().unwrap().to_str().unwrap().starts_with(name));
-    found
 }
 
 /// Nothing but text, and not too much of it.
@@ -32,49 +20,6 @@ fn assert_harmless(output: &Output) {
         assert_eq!(control, None, "{text:?}");
         assert!(text.len() < 20_000, "{} bytes", text.len());
     }
-}
-
-/// A run that takes longer than the test, with its trace. It ends with the test.
-fn long_run(trace: &str) -> Ending {
-    let words = ["sim", "torus(8,8)", "--packets", "1000000", "--trace", trace];
-    Ending::of(command(&words).stdout(Stdio::null()).stderr(Stdio::piped()))
-}
-
-fn has_lines(path: &Path) -> bool {
-    path.metadata().is_ok_and(|about| about.len() > 100_000)
-}
-
-#[test]
-fn a_killed_run_leaves_the_old_trace_and_its_own_up_to_the_cut() {
-    let folder = Folder::new("killed");
-    let trace = folder.path("trace.jsonl");
-    simulate(&trace, &["ring(5)", "--packets", "20"]);
-    let old = read(&trace);
-    let run = long_run(&trace);
-    until(20, || beside(&trace).iter().any(|file| has_lines(file)));
-    drop(run);
-    assert_eq!(read(&trace), old);
-    let [partial] = &beside(&trace)[..] else {
-        panic!("{:?}", beside(&trace));
-    };
-    let told = printed(&["report", partial.to_str().unwrap()]);
-    assert!(told.starts_with("# torus(8,8): 64 nodes\n"), "{told}");
-}
-
-#[test]
-fn ctrl_c_ends_a_run_with_a_trace_that_can_be_read() {
-    let folder = Folder::new("interrupted");
-    let trace = folder.path("trace.jsonl");
-    let run = long_run(&trace);
-    until(20, || has_lines(Path::new(&trace)));
-    run.interrupt();
-    let output = run.wait();
-    let sentence = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{sentence}");
-    assert_eq!(sentence, format!("hopwise: stopped; the trace up to here is {trace}\n"));
-    assert!(read(&trace).ends_with("}\n"), "the last line is whole");
-    let report = hopwise(&["report", &trace]);
-    assert!(report.status.success() && report.stderr.is_empty());
 }
 
 #[test]

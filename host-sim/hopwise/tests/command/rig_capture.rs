@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::time::Duration;
 
-use crate::running::Ending;
-use crate::support::{Folder, command, elf, hopwise, json, like, printed, until, words};
+use crate::support::{Folder, elf, hopwise, json, printed, words};
 use hopwise_emulate::log::take_lines;
 use hopwise_emulate::rig::{Firmware, blueprint};
 use hopwise_emulate::setup::{self, Differences};
@@ -79,29 +77,6 @@ fn traces_of_boards_are_reported_and_drawn(folder: &Folder, trace: &str) {
     let page = folder.path("page.html");
     assert_eq!(hopwise(&["view", trace, "-o", &page]).status.code(), Some(0));
     assert!(std::fs::read_to_string(page).unwrap().contains("rdn(ring(3),1)"));
-}
-
-/// An experiment runs emulated meshes whose cables are pulled.
-#[test]
-fn an_experiment_emulates_meshes_with_faults() {
-    let Some(elf) = elf() else { return };
-    let folder = Folder::new("emulated-experiment");
-    let plan = folder.path("experiment.toml");
-    let text = format!(
-        "networks = ['ring(3)']\nseeds = 2\n[emulate]\nelf = '{elf}'\nfor = '1s'\ncheck = true\nevents = ['', '500ms cut 0.0']\n"
-    );
-    std::fs::write(&plan, text).unwrap();
-    let (jobs, out) = (folder.path("jobs"), folder.path("out"));
-    let output = hopwise(&["experiment", &plan, "--jobs", &jobs, "--out", &out]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    let results =
-        std::fs::read_to_string(format!("{out}/experiment.json")).unwrap_or_else(|error| panic!("{error}: {said}"));
-    let results: Value = serde_json::from_str(&results).unwrap();
-    let of_boards = |figure: &&Value| figure["kind"] == "emulate" && figure["seeds"] == 2;
-    let figures = results["figures"].as_array().unwrap().iter();
-    let figures: Vec<&Value> = figures.filter(of_boards).collect();
-    let instructions = figures.iter().filter(|figure| figure["figure"] == "instructions");
-    assert_eq!(instructions.count(), 2, "{results}");
 }
 
 /// Boards that start at different times, with crystals that are off, against the time of the world they are in.
@@ -180,107 +155,6 @@ fn in_order_of_cause(lines: &[Value]) {
         }
     }
     assert!(compared > 200, "{compared}");
-}
-
-/// Says what probe-rs would say of a board that has just sent or received a packet, and then waits.
-fn stand_in(folder: &Folder) -> String {
-    let sent = "Sent { link: 0, packet: PacketId { source: 0, from_host: false, epoch: 1, kind: Datagram, number: 1 }, dest: 1, retransmit: false }";
-    let received = sent.replace("Sent", "Received").replace(", retransmit: false", "");
-    let calls = folder.path("calls");
-    folder.stand_in(&format!(
-        "echo \"$*\" >> '{calls}'\n\
-         case \"$*\" in\n\
-         *AA*) echo '1.000000|INFO |{sent}'; echo 'not a line';;\n\
-         *BB*) echo '7.000900|INFO |{received}'; echo '7.100000|WARN|the end | almost';;\n\
-         esac\n\
-         exec sleep 30"
-    ))
-}
-
-const REAL: &str = "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 0\nprobe = \"AA\"\n[[node]]\naddress = 1\nprobe = \"BB\"\n";
-
-/// Killed in the middle, by what no program can prepare for: every line that came is there, and becomes the trace after all.
-#[test]
-fn a_capture_that_is_killed_loses_nothing_that_came() {
-    let folder = Folder::new("capture-killed");
-    let (mesh, image) = (folder.write("mesh.toml", REAL), folder.write("image.elf", ""));
-    let (trace, program) = (folder.path("trace.jsonl"), stand_in(&folder));
-    folder.write("trace.jsonl", "good\n");
-    let said = std::fs::File::create(folder.path("said")).unwrap();
-    let mut capture = command(&["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program]);
-    let mut capture = capture.stdout(said).spawn().unwrap();
-    // A line that is shown has been kept.
-    let shown = || std::fs::read_to_string(folder.path("said")).unwrap().lines().count();
-    until(60, || shown() >= 3);
-    capture.kill().unwrap();
-    capture.wait().unwrap();
-    let found = std::fs::read_to_string(&trace).unwrap();
-    assert_eq!(found, "good\n", "the old trace is as it was");
-    let left = std::fs::read_dir(folder.folder())
-        .unwrap()
-        .map(|file| file.unwrap().path());
-    let left: Vec<_> = left
-        .filter(|path| path.extension().is_some_and(|end| end == "unaligned"))
-        .collect();
-    let [left] = &left[..] else { panic!("{left:?}") };
-    // As if it had been killed in the middle of a line.
-    let mut text = std::fs::read_to_string(left).unwrap();
-    text.push_str("{\"t\":7.2,\"node\":1,\"eve");
-    std::fs::write(left, text).unwrap();
-    let left = left.to_str().unwrap();
-    let (status, summary) = json(&["capture", &mesh, "-o", &trace, "--unaligned", left, "--json"]);
-    assert_eq!(status, 0);
-    let figures = ["lines", "events", "nodes", "clock_pairs", "undecodable"].map(|key| summary[key].as_u64());
-    assert_eq!(figures, [3, 2, 2, 1, 1].map(Some), "{summary}");
-    let lines = lines(&trace);
-    let gap = lines[1]["t"].as_f64().unwrap() - lines[0]["t"].as_f64().unwrap();
-    let is_aligned = lines.len() == 3 && gap > 0.0 && gap < 1e-3;
-    assert!(is_aligned, "all the same: {lines:?}");
-    assert!(Path::new(left).exists(), "what was read is not removed");
-}
-
-#[test]
-fn ctrl_c_ends_a_capture_with_a_complete_trace() {
-    let folder = Folder::new("capture-probes");
-    let mesh = folder.write("mesh.toml", REAL);
-    let image = folder.write("image.elf", "");
-    let (trace, program) = (folder.path("trace.jsonl"), stand_in(&folder));
-    let log = std::fs::File::create(folder.path("said")).unwrap();
-    let mut capture = command(&["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program]);
-    capture.args(["--filter", "level=warn", "--filter", "almost"]);
-    let capture = Ending::of(capture.stdout(log));
-    let said = || std::fs::read_to_string(folder.path("said")).unwrap();
-    until(10, || said().contains("almost"));
-    std::thread::sleep(Duration::from_millis(200));
-    capture.interrupt();
-    assert_eq!(capture.wait().status.code(), Some(0));
-    let said = said();
-    // By when it came: no board has told the time of the mesh.
-    like(&said, "    0.[..]           1  warn       the end | almost\n[..]");
-    like(
-        &said,
-        "[..]3 lines of 2 nodes, 2 events; 1 pieces could not be read[..]",
-    );
-    let lines = lines(&trace);
-    let events: Vec<(&Value, &Value)> = lines.iter().map(|line| (&line["node"], &line["event"])).collect();
-    assert_eq!(
-        events,
-        [
-            (&value!(0), &value!("sent")),
-            (&value!(1), &value!("received")),
-            (&value!(1), &value!("log"))
-        ]
-    );
-    let found = (&lines[2]["level"], &lines[2]["text"]);
-    assert_eq!(found, (&value!("warn"), &value!("the end | almost")));
-    let gap = lines[1]["t"].as_f64().unwrap() - lines[0]["t"].as_f64().unwrap();
-    let is_gone = gap > 0.0 && gap < 1e-3;
-    assert!(is_gone, "six seconds between the clocks: {gap}");
-    let calls = std::fs::read_to_string(folder.path("calls")).unwrap();
-    let expected = format!(
-        "attach --no-catch-reset --no-catch-hardfault --chip STM32F446RE --probe 0483:374b:AA --log-format {{t}}|{{L}}|{{s}} {image}"
-    );
-    assert!(calls.lines().any(|call| call == expected), "{calls}");
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! - `KEY = JSON`, and `!=`, `<`, `>`, `<=`, `>=`: what the JSON that was printed has there. `KEY ~ TEXT`: that string. A key is a path such
 //!   as `boards.0.links`; `*` in it stands for each member, `name=A` for those with that name, of which there must be one, and `#` for how
 //!   many there are. What is not there is null. `all` is all that was printed, `lines` the number of its lines.
+//! - `sum KEY = NUMBER`, and the other operators: what all those values come to.
 //! - `KEY as NAME`: from here on `{NAME}` stands for that value.
 //! - `save NAME` writes what was printed into a file; `read NAME` looks at that file in place of what was printed.
 //! - `files NAMES`: these files are in the folder.
@@ -53,7 +54,7 @@ macro_rules! transcripts {
     };
 }
 
-transcripts!(basics check clock collective doctor emulate experiment files processes refusals report repository rig sim view);
+transcripts!(basics check clock collective doctor emulate experiment files load_sweep processes refusals report repository rig sim view);
 
 /// Follows all cases of a file.
 fn follow(file: &str, text: &'static str) {
@@ -144,6 +145,11 @@ impl<'a> Case<'a> {
                     let (number, text) = text.split_once(' ').expect("a number and a text");
                     let found = self.printed.matches(text).count();
                     self.check(line, number.parse() == Ok(found));
+                }
+                "sum" => {
+                    let condition: Vec<&str> = text.splitn(3, ' ').collect();
+                    let sum: u64 = self.found(condition[0]).iter().filter_map(Value::as_u64).sum();
+                    self.check(line, holds(&sum.into(), condition[1], condition[2]));
                 }
                 "files" => self.check(line, self.folder.files().join(" ") == text),
                 "save" => drop(self.folder.write(&text, &self.printed)),

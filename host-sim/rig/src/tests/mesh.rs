@@ -70,27 +70,10 @@ fn every_node_can_have_a_board_of_its_own() {
     assert_eq!(kinds, ["nucleo-f401re", "nucleo-f446re", "plain-f405rg"]);
     let uart = |node: u64, port: u64| mesh.uart(NodePort { node, port }).name;
     assert_eq!([uart(0, 1), uart(1, 0), uart(3, 1)], ["USART6", "UART5", "USART3"]);
-}
-
-#[test]
-fn a_board_of_its_own_keeps_the_rules() {
-    let with = |kind: &str, node: u64, board: &str| {
-        format!("network = \"complete(4)\"\nboard = \"{kind}\"\n[[node]]\naddress = {node}\nboard = \"{board}\"\n")
-    };
-    let cases = rows(
-        "
-        nucleo-f401re 0 nucleo-f446re => line 1: node 1 of complete(4) has 3 links, and a nucleo-f401re has 2 UARTs for links
-        nucleo-f446re 2 nucleo-f411re => line 1: node 2 of complete(4) has 3 links, and a nucleo-f411re has 2 UARTs for links
-        nucleo-f446re 2 nucleo-f446 => line 5: there is no board 'nucleo-f446', only nucleo-f446re,
-        ",
-    );
-    for (boards, expected) in cases {
-        let words: Vec<&str> = boards.split(' ').collect();
-        let text = with(words[0], words[1].parse().unwrap(), words[2]);
-        let refused = Mesh::parse(&text).expect_err(&text).to_string();
-        assert!(refused.starts_with(&expected), "{refused}");
-    }
-    assert!(Mesh::parse(&with("nucleo-f446re", 2, "plain-f405rg")).is_ok());
+    // One with as many links as it needs.
+    let node = "[[node]]\naddress = 2\nboard = \"plain-f405rg\"\n";
+    let mesh = Mesh::parse(&format!("network = \"complete(4)\"\nboard = \"nucleo-f446re\"\n{node}"));
+    assert!(mesh.is_ok());
 }
 
 #[test]
@@ -145,13 +128,6 @@ fn cables_and_hosts_have_rates_of_their_own() {
     let rate = |port| Mesh::parse(&slower).unwrap().rate(NodePort { node: 0, port });
     assert_eq!((rate(0), rate(1)), (1_000_000, 230_400));
     assert_eq!(rates(&text("baud = 115200"), 0), ([115_200; 3], 115_200, 115_200));
-    // Only the serial ports on the fast bus can.
-    let slower = cable.replace("1.1", "0.1");
-    let refused = Mesh::parse(&text(&slower)).expect_err(&slower).to_string();
-    assert!(refused.ends_with("the nearest rate is 5625000"), "{refused}");
-    let both = text(&format!("{node}{cable}[[cable]]\nat = \"0.0\"\nbaud = 9000000\n"));
-    let refused = Mesh::parse(&both).expect_err(&both).to_string();
-    assert!(refused.ends_with("the cable at 0.0 has two rates"), "{refused}");
 }
 
 #[test]
@@ -190,13 +166,4 @@ fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
     assert_refused("/dev/zero: it has more than 65536 bytes");
 
     assert!(Mesh::read("/dev/zero".as_ref()).is_err() && !Mesh::is_mesh_file("/dev/zero".as_ref()));
-    let refusal = |line: &str| Mesh::parse(&with(line)).unwrap_err().to_string();
-    let long = format!("key = \"{digits}0\"");
-    assert_eq!(refusal(&long), format!("line 3: {no_key}"));
-
-    let weak = format!("key = \"{}\"", "0".repeat(32));
-    let sentence = "line 3: a key whose bytes are all the same can be guessed: `hopwise mesh key` makes a random one";
-    assert_eq!(refusal(&weak), sentence);
-    let both = format!("key = \"{digits}\"\nkey-file = \"mesh.key\"");
-    assert_eq!(refusal(&both), "line 4: a mesh has a key or a key-file, not both");
 }

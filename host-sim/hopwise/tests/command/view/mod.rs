@@ -30,40 +30,6 @@ fn try_out(folder: &Folder) -> Option<Value> {
 }
 
 #[test]
-fn the_page_needs_nothing_from_elsewhere() {
-    let folder = Folder::new("alone");
-    let trace = folder.path("trace.jsonl");
-    simulate(&trace, &["rdn(ring(3),1)", "--packets", "40"]);
-    for args in [&[trace.as_str()][..], &["re(ring(4),complete(3),2)"]] {
-        let page = page(&folder, args);
-        assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
-        for outside in [
-            "http:", "https:", "src=", "href=", "@import", "url(", "fetch(", "import(", "<!--",
-        ] {
-            assert!(!page.contains(outside), "{args:?}: {outside}");
-        }
-        assert_eq!(page.matches("<script").count(), 2);
-    }
-}
-
-#[test]
-fn the_page_knows_the_mesh_and_the_trace() {
-    let folder = Folder::new("knows");
-    let trace = folder.path("trace.jsonl");
-    simulate(&trace, &["rdn(ring(3),1)", "--packets", "40"]);
-    let known = data(&page(&folder, &[&trace]));
-    let count = |of: &Value| of.as_array().unwrap().len();
-    let counts = ["places", "links", "clusters"].map(|key| count(&known[key]));
-    assert_eq!(counts, [18, 27, 6]);
-    assert_eq!(count(&known["trace"]["packets"]), 40);
-    let report = printed_json(&["report", &trace, "--json"]);
-    let found = count(&known["trace"]["hops"]) as u64;
-    assert_eq!(found, report["paths"]["hops"].as_u64().unwrap());
-    let alone = data(&page(&folder, &["rdn(ring(3),1)"]));
-    assert_eq!((&alone["trace"], &alone["places"]), (&Value::Null, &known["places"]));
-}
-
-#[test]
 fn a_trace_is_replayed_in_a_browser() {
     let folder = Folder::new("replayed");
     let trace = folder.path("trace.jsonl");
