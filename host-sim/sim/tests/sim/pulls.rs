@@ -256,8 +256,9 @@ fn run_a_seed(seed: u64) -> Successes {
     let resets = seed.is_multiple_of(4);
     let network = NETWORKS[seed as usize % NETWORKS.len()];
     let pulls = ["300ms", "150ms"][seed as usize % 2];
-    let often = ["--reset-every 700ms", "--reset-every 3s"][seed as usize / 4 % 2];
-    let often = flag(often, resets);
+    let all_the_time = seed.is_multiple_of(8);
+    let every = ["--reset-every 3s", "--reset-every 700ms"][usize::from(all_the_time)];
+    let often = flag(every, resets);
     let settings = on(&format!(
         "{network} --pull-every {pulls} {often} --seed {seed} --for 400s"
     ));
@@ -272,6 +273,10 @@ fn run_a_seed(seed: u64) -> Successes {
     assert_eq!(account.unwrap().violation, None);
     book.check(resets);
     std::mem::forget(again);
+    if all_the_time {
+        // Programs that begin anew all the time seldom come to an end: it is enough that all guarantees are kept.
+        return Successes::default();
+    }
     let (asked, sent, written) = (book.asked.borrow(), book.sent.borrow(), book.written.borrow());
     [
         (successes(&asked), asked.len()),
