@@ -51,6 +51,16 @@ pub(crate) enum SendResult {
     NotSent(SendError),
 }
 
+impl SendResult {
+    /// Of a message that has no other result.
+    pub(crate) fn sent(self) -> Result<(), SendError> {
+        match self {
+            SendResult::NotSent(error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// How a message was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

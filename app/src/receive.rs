@@ -1,7 +1,7 @@
 use core::future::poll_fn;
 use core::task::{Context, Poll};
 
-use hopwise_node::wire::AppPort;
+use hopwise_node::wire::{AppPort, AppStatus};
 
 use crate::error::OpenError;
 use crate::mesh::Mesh;
@@ -52,6 +52,12 @@ impl Receiver<'_> {
         )
         .await;
         self.take()
+    }
+
+    /// Answers a request, which has come here, with a response that is short enough.
+    pub(crate) async fn respond(&self, request: &Incoming, status: AppStatus, response: &[u8]) {
+        // Cannot fail: the requesting node exists.
+        let _ = self.mesh.respond_with(request, self.port, status, response).await;
     }
 
     /// The next message without removing it; if there is none, wakes the task when there is one.

@@ -108,11 +108,11 @@ impl Mesh<'_> {
                 .ok()
                 .map(&mut response)
                 .and_then(|value| postcard::to_slice(&value, &mut bytes).ok());
-            // The response may be too long, which is checked; the requesting node exists, since it has sent something.
-            let _ = match response {
-                Some(bytes) => self.respond_with(&request, port, AppStatus::Ok, bytes).await,
-                None => self.respond_with(&request, port, AppStatus::Refused, &[]).await,
+            let (status, bytes) = match response {
+                Some(bytes) => (AppStatus::Ok, &*bytes),
+                None => (AppStatus::Refused, &[][..]),
             };
+            receiver.respond(&request, status, bytes).await;
         }
     }
 
@@ -135,10 +135,7 @@ impl Mesh<'_> {
             return Ok(());
         }
         let how = SendMode::Response(request.asker, status);
-        match self.carry(Job::new(how, request.source, port), response).await? {
-            SendResult::NotSent(error) => Err(error),
-            _ => Ok(()),
-        }
+        self.carry(Job::new(how, request.source, port), response).await?.sent()
     }
 
     /// Gives the router the response to a request if there is a place for it, or else wakes the task when there is. Returns whether there was.

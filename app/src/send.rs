@@ -43,22 +43,20 @@ impl<'a> Mesh<'a> {
     /// Sends a message to an application of a node, reliable on each hop; returns when the router has taken it. It is lost if a board dies
     /// with it.
     pub async fn send(self, node: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let result = self.carry(Job::new(SendMode::Datagram, node, port), message).await?;
-        self.sent(result)
+        self.carry(Job::new(SendMode::Datagram, node, port), message)
+            .await?
+            .sent()
     }
 
     /// Like [`send`](Self::send), to the host at a node.
     pub async fn send_to_host(self, at: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let result = self.carry(Job::new(SendMode::ToHost, at, port), message).await?;
-        self.sent(result)
+        self.carry(Job::new(SendMode::ToHost, at, port), message).await?.sent()
     }
 
     /// Sends a message to an application of every other node; returns when the router has taken it.
     pub async fn broadcast(self, port: AppPort, message: &[u8]) -> Result<(), SendError> {
-        let result = self
-            .carry(Job::new(SendMode::Broadcast, self.address(), port), message)
-            .await?;
-        self.sent(result)
+        let job = Job::new(SendMode::Broadcast, self.address(), port);
+        self.carry(job, message).await?.sent()
     }
 
     /// Sends a message to an application of a node, and waits until delivery succeeds or fails. It is delivered exactly once, unless an end
@@ -87,13 +85,6 @@ impl<'a> Mesh<'a> {
             SendResult::NotSent(error) => Err(error),
             // A confirmed message has no other result.
             _ => Ok(Outcome::Unknown),
-        }
-    }
-
-    fn sent(self, result: SendResult) -> Result<(), SendError> {
-        match result {
-            SendResult::NotSent(error) => Err(error),
-            _ => Ok(()),
         }
     }
 

@@ -45,6 +45,14 @@ impl Mesh<'_> {
             self.sleep(left.min(LOOK_AGAIN)).await;
         }
     }
+
+    /// What a future comes to; `None` if it takes longer.
+    pub(crate) async fn within<F: Future>(self, micros: Micros, future: F) -> Option<F::Output> {
+        match select(future, self.sleep(micros)).await {
+            Either::First(output) => Some(output),
+            Either::Second(()) => None,
+        }
+    }
 }
 
 /// Interval at which a wait for a mesh time checks the clock again.
@@ -76,15 +84,3 @@ impl Drop for Sleep<'_> {
         }
     }
 }
-
-pub(crate) trait AwaitWithin: Future + Sized {
-    /// `None` if it takes longer.
-    async fn await_within(self, mesh: Mesh<'_>, micros: Micros) -> Option<Self::Output> {
-        match select(self, mesh.sleep(micros)).await {
-            Either::First(output) => Some(output),
-            Either::Second(()) => None,
-        }
-    }
-}
-
-impl<F: Future> AwaitWithin for F {}

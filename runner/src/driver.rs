@@ -127,11 +127,8 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
 
     /// The fastest speed that the wire at a port may have.
     pub fn fastest_baud(&self, port: u8) -> u32 {
-        match &*self.mode() {
-            Mode::Mesh(mesh) => mesh.router.links().get(usize::from(port)).map(LinkOf::fastest_baud),
-            Mode::Unconfigured(_) => None,
-        }
-        .unwrap_or(self.baud(port))
+        let fastest = self.with_mesh(|mesh| mesh.router.links().get(usize::from(port)).map(LinkOf::fastest_baud));
+        fastest.flatten().unwrap_or(self.baud(port))
     }
 
     /// The epoch of this boot.
@@ -226,12 +223,18 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         self.mode.borrow_mut()
     }
 
+    /// Does something with the mesh that the board is part of, if it is.
+    fn with_mesh<T>(&self, act: impl FnOnce(&mut Mesh<C>) -> T) -> Option<T> {
+        match &mut *self.mode() {
+            Mode::Mesh(mesh) => Some(act(mesh)),
+            Mode::Unconfigured(_) => None,
+        }
+    }
+
     /// Sets the unused stack in bytes, for reports.
     pub(crate) fn set_stack_free(&self, bytes: u32) {
         self.about.stack_free.set(bytes);
-        if let Mode::Mesh(mesh) = &mut *self.mode() {
-            mesh.router.card_mut().stack_free = bytes;
-        }
+        self.with_mesh(|mesh| mesh.router.card_mut().stack_free = bytes);
     }
 
     // Not inlined, as its counterpart: addresses and quotients that all their branches may need would be computed for every port.
@@ -245,10 +248,8 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         if !arrival.bytes.is_empty() {
             self.take_bytes(link, &arrival, now);
         }
-        if faults != LineFaults::default()
-            && let Mode::Mesh(mesh) = &mut *self.mode()
-        {
-            mesh.router.note_line_faults(link, faults);
+        if faults != LineFaults::default() {
+            self.with_mesh(|mesh| mesh.router.note_line_faults(link, faults));
         }
     }
 
@@ -265,17 +266,14 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
 
     /// The rate of a port that has changed.
     fn new_baud(&self, port: u8) -> Option<u32> {
-        match &mut *self.mode() {
-            Mode::Mesh(mesh) => mesh.router.take_baud(port),
-            Mode::Unconfigured(_) => None,
-        }
+        self.with_mesh(|mesh| mesh.router.take_baud(port)).flatten()
     }
 
     #[inline(never)]
     fn next_frame(&self, link: u8, out: &mut [u8], now: Micros) -> usize {
         match &mut *self.mode() {
-            Mode::Mesh(mesh) => mesh.transmit(link, out, now),
-            Mode::Unconfigured(board) => board.transmit(out, now),
+            Mode::Mesh(mesh) => mesh.router.transmit(link, now, out, &mut mesh.observer),
+            Mode::Unconfigured(board) => board.endpoint.transmit(now, out),
         }
     }
 
@@ -285,18 +283,16 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     }
 
     fn note_start(&self, link: u8, at: ClockTicks, length: usize) {
-        if let Mode::Mesh(mesh) = &mut *self.mode() {
-            mesh.router.note_start(link, at, length);
-        }
+        self.with_mesh(|mesh| mesh.router.note_start(link, at, length));
     }
 
     fn tick(&self) {
         let now = self.now();
         match &mut *self.mode() {
-            Mode::Mesh(mesh) => {
-                mesh.tick(&self.about, now);
+            Mode::Mesh(mesh) => mesh.tick(&self.about, now),
+            Mode::Unconfigured(board) => {
+                board.endpoint.tick(now);
             }
-            Mode::Unconfigured(board) => board.tick(now),
         }
     }
 
@@ -307,46 +303,36 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
 
     /// The button is pressed: tells the programs, and broadcasts a ping.
     pub fn press_button(&self) {
-        if let Mode::Mesh(mesh) = &mut *self.mode() {
-            mesh.press_button(self.now());
-        }
+        self.with_mesh(|mesh| mesh.press_button(self.now()));
         self.has_changed();
     }
 
     /// Announces to the neighbors a pause of up to this many quarters of a second.
     pub(crate) fn pause(&self, units: u8) {
-        if let Mode::Mesh(mesh) = &mut *self.mode() {
-            mesh.router.pause(units);
-        }
+        self.with_mesh(|mesh| mesh.router.pause(units));
         self.has_changed();
     }
 
     pub(crate) fn end_pause(&self) {
-        if let Mode::Mesh(mesh) = &mut *self.mode() {
-            mesh.router.end_pause(self.now());
-        }
+        self.with_mesh(|mesh| mesh.router.end_pause(self.now()));
         self.has_changed();
     }
 
     /// Requests missing blocks of an image, if any.
     pub(crate) fn repair(&self) {
-        if let Mode::Mesh(mesh) = &mut *self.mode() {
-            mesh.repair(&self.about, self.now());
-        }
+        self.with_mesh(|mesh| mesh.repair(&self.about, self.now()));
     }
 
     pub(crate) fn exchange(&self) {
         let now = self.now();
-        if let Mode::Mesh(mesh) = &mut *self.mode() {
-            mesh.exchange(&self.about, now);
-        }
+        self.with_mesh(|mesh| mesh.exchange(&self.about, now));
         self.has_changed();
     }
 
     fn deadline(&self) -> Micros {
         match &*self.mode() {
             Mode::Mesh(mesh) => mesh.deadline(),
-            Mode::Unconfigured(board) => board.deadline(),
+            Mode::Unconfigured(board) => board.endpoint.deadline(),
         }
     }
 
@@ -365,7 +351,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                 }
                 (due, deadline)
             }
-            Mode::Unconfigured(board) => (!EARLIER, board.deadline()),
+            Mode::Unconfigured(board) => (!EARLIER, board.endpoint.deadline()),
         };
         let deadline = deadline.max(now + SHORTEST_WAIT);
         if deadline < self.alarm.get() {

@@ -129,10 +129,6 @@ impl<C: Capacities> Mesh<C> {
         }
     }
 
-    pub(crate) fn transmit(&mut self, link: u8, out: &mut [u8], now: Micros) -> usize {
-        self.router.transmit(link, now, out, &mut self.observer)
-    }
-
     pub(crate) fn tick<P: Platform>(&mut self, about: &About<P>, now: Micros) {
         self.router
             .write_block(&mut self.observer, |block| about.next_image.take(block));

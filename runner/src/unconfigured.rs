@@ -11,7 +11,7 @@ use crate::response::{self, Response};
 
 /// The link to the host, with room for one response.
 pub(crate) struct Unconfigured {
-    endpoint: Endpoint<1>,
+    pub(crate) endpoint: Endpoint<1>,
 }
 
 impl Unconfigured {
@@ -37,18 +37,6 @@ impl Unconfigured {
                 Heard::Down(_) | Heard::Packet(_) => {}
             }
         }
-    }
-
-    pub(crate) fn transmit(&mut self, out: &mut [u8], now: Micros) -> usize {
-        self.endpoint.transmit(now, out)
-    }
-
-    pub(crate) fn tick(&mut self, now: Micros) {
-        self.endpoint.tick(now);
-    }
-
-    pub(crate) fn deadline(&self) -> Micros {
-        self.endpoint.deadline()
     }
 }
 

@@ -10,7 +10,6 @@ use hopwise_node::wire::{AppPort, DropReason, crc32c};
 use crate::error::{RequestError, SendError};
 use crate::mesh::Mesh;
 use crate::persistence::Persistence;
-use crate::time::AwaitWithin;
 
 use piece::{PIECE, PieceRequest, PieceResponse};
 pub use receive::{LargeMessage, LargeReceiver};
@@ -85,7 +84,7 @@ impl<'a> Mesh<'a> {
             let asked = self.uptime();
             let request = request.write(session);
             let pending = self.try_request_bytes(node, port, &request);
-            let failure = match pending.await_within(self, persistence.wait()).await {
+            let failure = match self.within(persistence.wait(), pending).await {
                 Some(Ok(response)) => match PieceResponse::read(&response) {
                     Some(PieceResponse::Done) => return Ok(()),
                     Some(PieceResponse::TooLong { room }) => return Err(LargeError::NoRoom { room }),

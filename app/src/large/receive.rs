@@ -78,11 +78,11 @@ impl LargeReceiver<'_> {
                 continue;
             }
             let Some((session, request)) = PieceRequest::read(incoming.bytes()) else {
-                self.respond_with(&incoming, AppStatus::Refused, &[]).await;
+                self.receiver.respond(&incoming, AppStatus::Refused, &[]).await;
                 continue;
             };
             match self.take_in((incoming.source, session), request, buffer) {
-                Step::Respond(response) => self.respond_with(&incoming, AppStatus::Ok, &response.write()).await,
+                Step::Respond(response) => self.receiver.respond(&incoming, AppStatus::Ok, &response.write()).await,
                 Step::Whole(length) => {
                     self.confirm(&incoming).await;
                     break (incoming.source, length);
@@ -140,14 +140,6 @@ impl LargeReceiver<'_> {
             (PieceRequest::Piece { .. }, _) => PieceResponse::Unknown,
         };
         Step::Respond(response)
-    }
-
-    async fn respond_with(&self, request: &Incoming, status: AppStatus, response: &[u8]) {
-        // It is short enough, and the requesting node exists.
-        let _ = self
-            .mesh
-            .respond_with(request, self.receiver.port(), status, response)
-            .await;
     }
 
     /// Reports that the message is complete, without waiting: a waiting future could be dropped, and the message with it. If there is no place

@@ -11,7 +11,6 @@ use crate::mesh::Mesh;
 use crate::message::Service;
 use crate::persistence::Persistence;
 use crate::receive::Receiver;
-use crate::time::AwaitWithin;
 
 /// The lowest port for streams, which take free ports from the last one down.
 const LOWEST_PORT: u8 = 192;
@@ -60,7 +59,7 @@ impl<'a> Mesh<'a> {
                 }
             };
             let pending = self.try_request_bytes(node, port, &speech);
-            let response = select(pending, opened).await_within(self, persistence.wait()).await;
+            let response = self.within(persistence.wait(), select(pending, opened)).await;
             let failure = match response {
                 Some(Either::First(Ok(response))) => match Response::read(&response) {
                     Some(Response::Opened(port)) => return Ok(Stream::new(self, receiver, (node, port), session)),
@@ -126,7 +125,7 @@ impl<'a> Listener<'a> {
             }
             let source = incoming.source;
             let Some(((port, session), Speech::Open)) = Speech::read(incoming.bytes()) else {
-                self.respond_with(&incoming, AppStatus::Refused, &[]).await;
+                self.receiver.respond(&incoming, AppStatus::Refused, &[]).await;
                 continue;
             };
             let known = self
@@ -134,12 +133,13 @@ impl<'a> Listener<'a> {
                 .iter()
                 .find(|known| (known.0, known.1) == (source, session));
             if let Some(&(_, _, here)) = known {
-                self.respond_with(&incoming, AppStatus::Ok, &Response::Opened(here).write())
+                self.receiver
+                    .respond(&incoming, AppStatus::Ok, &Response::Opened(here).write())
                     .await;
                 continue;
             }
             let Ok(receiver) = self.mesh.any_receiver() else {
-                self.respond_with(&incoming, AppStatus::Busy, &[]).await;
+                self.receiver.respond(&incoming, AppStatus::Busy, &[]).await;
                 continue;
             };
             let here = receiver.port();
@@ -149,17 +149,10 @@ impl<'a> Listener<'a> {
             }
             // Cannot fail: room was made.
             let _ = self.accepted.push((source, session, here));
-            self.respond_with(&incoming, AppStatus::Ok, &Response::Opened(here).write())
+            self.receiver
+                .respond(&incoming, AppStatus::Ok, &Response::Opened(here).write())
                 .await;
             return stream;
         }
-    }
-
-    async fn respond_with(&self, request: &crate::message::Incoming, status: AppStatus, response: &[u8]) {
-        // It is short enough, and the requesting node exists.
-        let _ = self
-            .mesh
-            .respond_with(request, self.receiver.port(), status, response)
-            .await;
     }
 }

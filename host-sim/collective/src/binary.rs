@@ -17,12 +17,12 @@ use crate::{CannotRun, MAX_TREE_NODES, Request, refused};
 pub(crate) struct Stages {
     /// The nodes beside the tree, with those they belong to; then the levels of the tree from the lowest, children with parents.
     up: Vec<Vec<(Node, Node)>>,
-    beside: usize,
+    pub(crate) beside: usize,
 }
 
 impl Stages {
     pub(crate) fn of(tree: &BinaryTree, graph: &Graph) -> Self {
-        let places = tree.places();
+        let places = &tree.places;
         let is_beside = |node: &usize| !places.contains(node);
         let nearest = |node: usize| {
             let hops = hops_from(graph, node);
@@ -42,16 +42,7 @@ impl Stages {
         }
     }
 
-    pub(crate) fn beside(&self) -> usize {
-        self.beside
-    }
-
-    /// The stages up, each pair from whom to whom.
-    pub(crate) fn up(&self) -> impl Iterator<Item = Vec<(Node, Node)>> + '_ {
-        self.up.iter().cloned()
-    }
-
-    pub(crate) fn down(&self) -> impl Iterator<Item = Vec<(Node, Node)>> + '_ {
+    fn down(&self) -> impl Iterator<Item = Vec<(Node, Node)>> + '_ {
         let turned = |stage: &Vec<(Node, Node)>| stage.iter().map(|&(from, to)| (to, from)).collect();
         self.up.iter().rev().map(turned)
     }
@@ -81,10 +72,8 @@ pub(crate) fn embedded(network: &Network, graph: &Graph, request: &Request) -> R
 
 impl Job<'_> {
     pub(crate) fn along_binary_tree(&self, machine: &mut Machine, stages: &Stages) -> Result<Outcome, Conflict> {
-        let Request {
-            operator, values, root, ..
-        } = self.request;
-        let mut held = values.clone();
+        let root = self.request.root;
+        let mut held = self.request.values.clone();
         if self.request.operation == Operation::Broadcast {
             for stage in stages.down() {
                 let from = self.send_along(machine, &stage, |node| held[node as usize], |_| 8)?;
@@ -92,17 +81,12 @@ impl Job<'_> {
             }
             return Ok(Outcome::One(held));
         }
-        let begin = (0..)
-            .zip(values)
-            .map(|(node, &value)| Partial::new(*operator, node, value));
-        let mut parts: Vec<Partial> = begin.collect();
-        for stage in stages.up() {
-            let from = self.send_along(machine, &stage, |node| parts[node as usize].clone(), Partial::bytes)?;
+        let mut parts = self.partials();
+        for stage in &stages.up {
+            let from = self.send_along(machine, stage, |node| parts[node as usize].clone(), Partial::bytes)?;
             from.into_iter().for_each(|(to, part)| parts[to as usize].join(part));
         }
-        let round = machine.rounds();
-        let total = parts[*root as usize].total();
-        held[*root as usize] = total.ok_or(Conflict::Lacks { round, node: *root })?;
+        held[root as usize] = parts[root as usize].total().ok_or(machine.lacks(root))?;
         Ok(Outcome::One(held))
     }
 

@@ -93,8 +93,4 @@ impl Held for Sorted {
         };
         self.value = kept.unwrap_or(self.value);
     }
-
-    fn meet(&mut self, _: u64, _: Self) {}
-
-    fn take(&mut self, _: &Self) {}
 }

@@ -207,8 +207,6 @@ impl Held for Terms {
         self.left -= 1;
     }
 
-    fn meet(&mut self, _: u64, _: Self) {}
-
     fn take(&mut self, pivot: &Self) {
         self.left = pivot.left;
         self.sums.clone_from(&pivot.sums);

@@ -46,11 +46,11 @@ struct Load {
 }
 
 pub struct Machine<'a> {
-    network: &'a Network,
-    ports: Ports,
-    rounds: u64,
-    messages: u64,
-    bytes_max: u64,
+    pub(crate) network: &'a Network,
+    pub(crate) ports: Ports,
+    pub(crate) rounds: u64,
+    pub(crate) messages: u64,
+    pub(crate) bytes_max: u64,
     loads: HashMap<(Node, Node), Load>,
     /// By node, the last round in which it sent and received, plus one.
     sent: Vec<u64>,
@@ -88,24 +88,14 @@ impl<'a> Machine<'a> {
         self.written.unwrap_or_default()
     }
 
-    pub fn network(&self) -> &'a Network {
-        self.network
+    pub(crate) fn has_not(&self, node: Node) -> Conflict {
+        let round = self.rounds;
+        Conflict::HasNot { round, node }
     }
 
-    pub fn ports(&self) -> Ports {
-        self.ports
-    }
-
-    pub fn rounds(&self) -> u64 {
-        self.rounds
-    }
-
-    pub fn messages(&self) -> u64 {
-        self.messages
-    }
-
-    pub fn bytes_max(&self) -> u64 {
-        self.bytes_max
+    pub(crate) fn lacks(&self, node: Node) -> Conflict {
+        let round = self.rounds;
+        Conflict::Lacks { round, node }
     }
 
     pub fn link_load(&self) -> u64 {

@@ -43,7 +43,7 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
         ports: request.ports,
         root: request.root,
         permutation: Some(&permutation),
-        values_max: machine.bytes_max() / 8,
+        values_max: machine.bytes_max / 8,
     };
     Ok(Done {
         report: Report {
@@ -53,10 +53,10 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
             method: job.method(),
             nodes: network.nodes(),
             dilation: job.dilation(&graph),
-            rounds: machine.rounds() - reorder_rounds.unwrap_or(0),
+            rounds: machine.rounds - reorder_rounds.unwrap_or(0),
             reorder_rounds,
-            messages: machine.messages(),
-            bytes_max: machine.bytes_max(),
+            messages: machine.messages,
+            bytes_max: machine.bytes_max,
             link_load: machine.link_load(),
             correct: held.agrees(&job.expected(), &request.values),
             bound: lower_bound(network, &graph, &work),
@@ -181,7 +181,7 @@ impl Job<'_> {
                 Outcome::One(values.iter().zip(&told).map(has_all).collect())
             }
             Operation::Reduce => {
-                let total = self.reduce(machine, &self.known)?;
+                let total = self.reduce(machine)?;
                 let mut held = values.clone();
                 held[*root as usize] = total;
                 Outcome::One(held)
@@ -191,28 +191,26 @@ impl Job<'_> {
                 Outcome::One(held.iter().map(Folded::total).collect())
             }
             Operation::AllReduce => {
-                let tree = &self.known;
-                let total = self.reduce(machine, tree)?;
-                let told = tree.broadcast(machine, 8, 1)?;
+                let total = self.reduce(machine)?;
+                let told = self.known.broadcast(machine, 8, 1)?;
                 let has = |(own, &told): (&i64, &u64)| if told == 1 { total } else { *own };
                 Outcome::One(values.iter().zip(&told).map(has).collect())
             }
             Operation::Scan | Operation::ExclusiveScan if self.plan.program().is_some() => {
                 let held = self.follow(machine, begin(Wanted::Prefix))?;
                 let own = |(held, value): (&Folded, &i64)| match operation {
-                    Operation::Scan => operator.fold(held.prefix(), *value),
-                    _ => held.prefix(),
+                    Operation::Scan => operator.fold(held.prefix, *value),
+                    _ => held.prefix,
                 };
                 Outcome::One(held.iter().zip(values).map(own).collect())
             }
             Operation::Scan | Operation::ExclusiveScan => {
-                let tree = &self.known;
-                let all = self.gather(machine, tree)?;
+                let all = self.gather(machine)?;
                 let prefixes = self.prefixes(&all, *operation == Operation::Scan);
-                Outcome::One(tree.scatter(machine, prefixes, 8)?)
+                Outcome::One(self.known.scatter(machine, prefixes, 8)?)
             }
             Operation::Gather => {
-                let all = self.gather(machine, &self.known)?;
+                let all = self.gather(machine)?;
                 let mut held: Vec<Vec<i64>> = values.iter().map(|&value| vec![value]).collect();
                 held[*root as usize] = all;
                 Outcome::Many(held)
@@ -224,9 +222,8 @@ impl Job<'_> {
                 Outcome::Many(held.iter().map(Gathered::in_order).collect())
             }
             Operation::AllGather => {
-                let tree = &self.known;
-                let all = self.gather(machine, tree)?;
-                let told = tree.broadcast(machine, 8 * self.nodes() as u64, 1)?;
+                let all = self.gather(machine)?;
+                let told = self.known.broadcast(machine, 8 * self.nodes() as u64, 1)?;
                 let values = told
                     .iter()
                     .map(|&told| if told == 1 { all.clone() } else { Vec::new() });
@@ -255,27 +252,26 @@ impl Job<'_> {
         Ok(held)
     }
 
-    fn reduce(&self, machine: &mut Machine, tree: &Known) -> Result<i64, Conflict> {
-        let Request {
-            operator, values, root, ..
-        } = self.request;
-        let begin = (0..)
-            .zip(values)
-            .map(|(node, &value)| Partial::new(*operator, node, value));
-        let all = tree.up(machine, begin.collect(), Partial::bytes, Partial::join)?;
-        all.total().ok_or(Conflict::Lacks {
-            round: machine.rounds(),
-            node: *root,
-        })
+    /// What the nodes begin a reduction with.
+    pub(crate) fn partials(&self) -> Vec<Partial> {
+        let partial = |(node, &value)| Partial::new(self.request.operator, node, value);
+        (0..).zip(&self.request.values).map(partial).collect()
+    }
+
+    fn reduce(&self, machine: &mut Machine) -> Result<i64, Conflict> {
+        let all = self.known.up(machine, self.partials(), Partial::bytes, Partial::join)?;
+        all.total().ok_or(machine.lacks(self.request.root))
     }
 
     /// All values at the root, in node order.
-    pub(crate) fn gather(&self, machine: &mut Machine, tree: &Known) -> Result<Vec<i64>, Conflict> {
+    pub(crate) fn gather(&self, machine: &mut Machine) -> Result<Vec<i64>, Conflict> {
         let begin = (0..)
             .zip(&self.request.values)
             .map(|(node, &value)| vec![(node as Node, value)]);
         let bytes = |held: &Vec<(Node, i64)>| 8 * held.len() as u64;
-        let mut all = tree.up(machine, begin.collect(), bytes, |all, more| all.extend(more))?;
+        let mut all = self
+            .known
+            .up(machine, begin.collect(), bytes, |all, more| all.extend(more))?;
         all.sort_unstable_by_key(|value| value.0);
         Ok(all.into_iter().map(|value| value.1).collect())
     }
@@ -343,7 +339,7 @@ impl Job<'_> {
 
     fn dilation(&self, graph: &Graph) -> Option<u64> {
         match &self.tree {
-            Some(tree) => Some(tree.dilation().into()),
+            Some(tree) => Some(tree.dilation.into()),
             None if self.request.operation == Operation::Shift => Some(longest_way(graph, self.permutation)),
             None => None,
         }
@@ -352,7 +348,7 @@ impl Job<'_> {
     fn method(&self) -> String {
         let root = self.request.root;
         if let (Some(tree), Some(stages)) = (&self.tree, &self.stages) {
-            let (levels, beside) = (tree.levels(), stages.beside());
+            let (levels, beside) = (tree.levels(), stages.beside);
             return format!("binary tree of {levels} levels at node {root}, {beside} nodes beside it");
         }
         match self.request.operation {
@@ -409,15 +405,12 @@ fn compare(machine: &mut Machine, sorting: Sorting, stage: u64, held: &mut [i64]
         });
         item.into_iter().collect()
     });
-    let mut hops = Hops::new(machine.network());
+    let mut hops = Hops::new(machine.network);
     let arrived = route(machine, &mut hops, items.collect(), |_| 8)?;
     for (node, (comparator, arrived)) in comparators.iter().zip(arrived).enumerate() {
         let Some(comparator) = comparator else { continue };
         let [other] = arrived[..] else {
-            return Err(Conflict::Lacks {
-                round: machine.rounds(),
-                node: node as Node,
-            });
+            return Err(machine.lacks(node as Node));
         };
         let (less, more) = (held[node].min(other), held[node].max(other));
         held[node] = if comparator.keeps_smaller { less } else { more };

@@ -22,11 +22,11 @@ pub trait Held: Clone {
     /// The items of everyone along an axis, in the order of the digit; its own is at `digit`.
     fn learn(&mut self, digit: usize, items: Vec<Self::Item>, axis: &Axis);
 
-    /// Back from the other type of a dual-net: `hosted` is what the node held for one of the other type. `kind` is its own type.
-    fn meet(&mut self, kind: u64, hosted: Self);
+    /// Back from the other type of a dual-net: a node's own type, and what it held for one of the other.
+    fn meet(&mut self, _: u64, _: Self) {}
 
     /// What a pivot of its unit has found out.
-    fn take(&mut self, pivot: &Self);
+    fn take(&mut self, _: &Self) {}
 
     /// After what the pivot found out has come to everyone in the unit, the pivot included.
     fn settle(&mut self) {}
@@ -100,16 +100,13 @@ fn share<H: Held>(machine: &mut Machine, axis: &Axis, held: &mut [H]) -> Result<
             items
         })
         .collect();
-    for round in 0..axis.rounds(machine.ports()) {
+    for round in 0..axis.rounds(machine.ports) {
         let mut messages: Vec<Message<Labelled<H::Item>>> = Vec::new();
         for from in 0..held.len() as Node {
             let first = messages.len();
-            for (to, source) in axis.sends(from, round, machine.ports()) {
+            for (to, source) in axis.sends(from, round, machine.ports) {
                 let Some(item) = known[from as usize][source as usize].clone() else {
-                    return Err(Conflict::HasNot {
-                        round: machine.rounds(),
-                        node: from,
-                    });
+                    return Err(machine.has_not(from));
                 };
                 let bytes = H::item_bytes(&item);
                 match messages[first..].iter_mut().find(|message| message.to == to) {
@@ -130,10 +127,7 @@ fn share<H: Held>(machine: &mut Machine, axis: &Axis, held: &mut [H]) -> Result<
     }
     for (node, items) in known.into_iter().enumerate().filter(|&(node, _)| takes_part(node)) {
         let all: Option<Vec<H::Item>> = items.into_iter().collect();
-        let lacks = Conflict::Lacks {
-            round: machine.rounds(),
-            node: node as Node,
-        };
+        let lacks = machine.lacks(node as Node);
         held[node].learn(axis.digit(node as Node) as usize, all.ok_or(lacks)?, axis);
     }
     Ok(())
@@ -167,7 +161,7 @@ fn hand_on<H: Held>(machine: &mut Machine, pass: &Pass, held: &mut [H]) -> Resul
 
 fn tell_all<H: Held>(machine: &mut Machine, tell: &Tell, held: &mut [H]) -> Result<(), Conflict> {
     let unit = tell.unit();
-    let tree = Known::new(tell.tree(&unit, machine.ports()));
+    let tree = Known::new(tell.tree(&unit, machine.ports));
     let positions = unit.nodes();
     for round in 0..tree.rounds() {
         let mut messages = Vec::new();
@@ -200,7 +194,7 @@ pub struct Folded {
     operator: Operator,
     wanted: Wanted,
     /// The values of the block before its own.
-    prefix: i64,
+    pub(crate) prefix: i64,
     /// What comes before the node's unit, while only the pivot knows.
     before: i64,
     total: i64,
@@ -215,10 +209,6 @@ impl Folded {
             before: operator.identity(),
             total: value,
         }
-    }
-
-    pub fn prefix(&self) -> i64 {
-        self.prefix
     }
 
     pub fn total(&self) -> i64 {

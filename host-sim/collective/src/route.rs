@@ -97,7 +97,7 @@ pub fn route<T>(
         for (round, Message { from, to, .. }) in &mut messages {
             let ends = |round: u64| [(true, *from, round), (false, *to, round)];
             let is_free =
-                |round: &u64| machine.ports() == Ports::All || !ends(*round).iter().any(|end| taken.contains(end));
+                |round: &u64| machine.ports == Ports::All || !ends(*round).iter().any(|end| taken.contains(end));
             *round = (0..).find(is_free).unwrap_or(0);
             taken.extend(ends(*round));
         }
@@ -115,9 +115,9 @@ pub fn route<T>(
 }
 
 fn port(machine: &Machine, from: Node, to: Node) -> Result<u64, Conflict> {
-    let port = machine.network().unchecked().port_to(from, to);
+    let port = machine.network.unchecked().port_to(from, to);
     port.ok_or(Conflict::NoLink {
-        round: machine.rounds(),
+        round: machine.rounds,
         from,
         to,
     })

@@ -15,7 +15,7 @@ impl Job<'_> {
     pub(crate) fn transform(&self, machine: &mut Machine, reorder: &mut Option<u64>) -> Result<Outcome, Conflict> {
         let values = &self.request.values;
         let (Some(program), Some(mesh)) = (self.plan.program(), Mesh::new(self.network)) else {
-            let all = self.gather(machine, &self.known)?;
+            let all = self.gather(machine)?;
             return Ok(Outcome::Terms(self.known.scatter(machine, direct(&all), 16)?));
         };
         let digits = Arc::new(Digits::of_mesh(&mesh));
@@ -37,9 +37,8 @@ impl Job<'_> {
             }
         });
         let held = self.follow(machine, begin.collect())?;
-        let round = machine.rounds();
         let own = (0..).zip(held).map(|(node, terms)| {
-            let term = terms.own().ok_or(Conflict::Lacks { round, node })?;
+            let term = terms.own().ok_or(machine.lacks(node))?;
             Ok((digits.reversed(program.place(node)), term))
         });
         let own: Vec<(Node, Complex)> = own.collect::<Result<_, _>>()?;
@@ -56,13 +55,12 @@ impl Job<'_> {
         to: impl Iterator<Item = (Node, T)>,
         bytes: u64,
     ) -> Result<Vec<T>, Conflict> {
-        let before = machine.rounds();
+        let before = machine.rounds;
         let items = to.map(|(to, body)| vec![Item { to, body }]);
         let arrived = self.route(machine, items.collect(), |_| bytes)?;
-        *moved += machine.rounds() - before;
-        let round = machine.rounds();
+        *moved += machine.rounds - before;
         let own = (0..).zip(arrived);
-        own.map(|(node, mut items)| items.pop().ok_or(Conflict::Lacks { round, node }))
+        own.map(|(node, mut items)| items.pop().ok_or(machine.lacks(node)))
             .collect()
     }
 }

@@ -125,10 +125,7 @@ impl Known {
             for block in 0..blocks.min(round / period + 1) {
                 for (from, to) in self.down(round - block * period) {
                     if held[from as usize] <= block {
-                        return Err(Conflict::HasNot {
-                            round: machine.rounds(),
-                            node: from,
-                        });
+                        return Err(machine.has_not(from));
                     }
                     messages.push(Message::new(from, to, bytes, block));
                 }
@@ -152,10 +149,7 @@ impl Known {
                     .partition(|&(node, _)| self.branch(from, node) == Some(to));
                 held[from as usize] = kept;
                 if body.is_empty() {
-                    return Err(Conflict::HasNot {
-                        round: machine.rounds(),
-                        node: from,
-                    });
+                    return Err(machine.has_not(from));
                 }
                 messages.push(Message::new(from, to, item_bytes * body.len() as u64, body));
             }
@@ -164,10 +158,9 @@ impl Known {
                 held[message.to as usize].extend(message.body);
             }
         }
-        let round = machine.rounds();
         let own = (0..).zip(held).map(|(node, mut held)| match (held.len(), held.pop()) {
             (1, Some((own, item))) if own == node => Ok(item),
-            _ => Err(Conflict::Lacks { round, node }),
+            _ => Err(machine.lacks(node)),
         });
         own.collect()
     }

@@ -43,11 +43,9 @@ use routers::ChannelPlan;
 pub(super) use routers::Input;
 pub(super) use routers::State;
 
+/// A packet needs a class that was not provided for; begin again with so many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Halt {
-    /// A packet needs a class that was not provided for; begin again with so many.
-    MoreClasses(u32),
-}
+pub(super) struct MoreClasses(pub(super) u32);
 
 /// Draws what patterns of traffic have drawn once, besides the numbers of the partitions.
 const PERMUTATION: u64 = 0x7065_726d;
@@ -232,14 +230,14 @@ impl<'a> Engine<'a> {
         self.link_flits = self.partitions.iter().flat_map(links).collect();
     }
 
-    pub(super) fn run(&mut self, cycles: u32) -> Result<(), Halt> {
+    pub(super) fn run(&mut self, cycles: u32) -> Result<(), MoreClasses> {
         match self.pool.clone() {
             Some(pool) => pool.install(|| self.advance(cycles)),
             None => self.advance(cycles),
         }
     }
 
-    fn advance(&mut self, cycles: u32) -> Result<(), Halt> {
+    fn advance(&mut self, cycles: u32) -> Result<(), MoreClasses> {
         let end = self.now + cycles;
         while self.now < end {
             self.fail()?;
@@ -265,7 +263,7 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    fn take_notes(&mut self) -> Result<(), Halt> {
+    fn take_notes(&mut self) -> Result<(), MoreClasses> {
         for partition in &mut self.partitions {
             let notes = &mut partition.notes;
             self.recorder.offered += std::mem::take(&mut notes.offered);
@@ -280,7 +278,7 @@ impl<'a> Engine<'a> {
     }
 
     /// What is to fail by now fails; once the network is empty after that, it has new routes.
-    fn fail(&mut self) -> Result<(), Halt> {
+    fn fail(&mut self) -> Result<(), MoreClasses> {
         let Some(Failing { wiring, standing }) = &mut self.failing else {
             return Ok(());
         };
@@ -312,7 +310,7 @@ impl<'a> Engine<'a> {
             let phases = self.shared.parameters.paths.phases();
             let classes = self.partitions.first().map_or(0, |partition| partition.routers.classes) / phases;
             if routes.class_count > classes && self.shared.parameters.class_limit.is_none() {
-                return Err(Halt::MoreClasses(routes.class_count));
+                return Err(MoreClasses(routes.class_count));
             }
             self.shared.routes = routes;
             self.shared.sources_wait = false;

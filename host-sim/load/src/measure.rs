@@ -12,7 +12,7 @@ use hopwise_core::{Network, Rule};
 use hopwise_language::Traffic;
 
 use super::bad::{BadLoad, bad};
-use super::engine::{Engine, Halt};
+use super::engine::{Engine, MoreClasses};
 use super::failures::Failures;
 use super::parameters::{Parameters, Process};
 use super::routes::RouteTable;
@@ -105,7 +105,7 @@ const STUDENT_OF_HALVES: f64 = 3.355;
 const STUDENT: f64 = 2.262;
 
 enum Stop {
-    Halt(Halt),
+    MoreClasses(MoreClasses),
     Deadlock(Deadlock),
 }
 
@@ -154,7 +154,7 @@ fn simulate(
         };
         let begun = Instant::now();
         let outcome = measurement.run();
-        if let Err(Stop::Halt(Halt::MoreClasses(more))) = outcome {
+        if let Err(Stop::MoreClasses(MoreClasses(more))) = outcome {
             classes = more;
             continue;
         }
@@ -216,7 +216,7 @@ impl Measurement<'_> {
     }
 
     fn advance(&mut self, cycles: u32) -> Result<(), Stop> {
-        self.engine.run(cycles).map_err(Stop::Halt)?;
+        self.engine.run(cycles).map_err(Stop::MoreClasses)?;
         self.look_for_locks()
     }
 
@@ -270,7 +270,7 @@ impl Measurement<'_> {
             self.batch()?;
         }
         let cycles = f64::from(self.engine.now - self.from);
-        let Estimate { mean, half_width } = self.estimate(batch_bits.saturating_sub(1));
+        let (mean, half_width) = self.estimate(batch_bits.saturating_sub(1));
         if mean > effort.latency_limit {
             // Not carried: it need not be known exactly by how much.
             return Ok(most_cycles.min(HOPELESS << batch_bits));
@@ -340,14 +340,15 @@ impl Measurement<'_> {
         means.collect()
     }
 
-    fn estimate(&self, batch_bits: u32) -> Estimate {
+    /// The mean latency, and half the width of its confidence interval if enough was measured for one.
+    fn estimate(&self, batch_bits: u32) -> (f64, Option<f64>) {
         let (sum, count) = total(&self.engine.recorder.batches);
         let mean = if count == 0 { 0.0 } else { sum as f64 / count as f64 };
         let half_width = self.groups(mean, batch_bits).map(|groups| {
             let (_, variance) = mean_and_variance(&groups);
             STUDENT * (variance / GROUPS as f64).sqrt()
         });
-        Estimate { mean, half_width }
+        (mean, half_width)
     }
 
     /// Whether latencies still rise, by more than chance.
@@ -365,7 +366,7 @@ impl Measurement<'_> {
         let Self { experiment, engine, .. } = self;
         let record = &engine.recorder;
         let nodes = experiment.network.nodes();
-        let Estimate { mean, half_width } = self.estimate(experiment.effort.batch_bits);
+        let (mean, half_width) = self.estimate(experiment.effort.batch_bits);
         let window = self.to - self.from;
         let rate = |packets: u64| packets as f64 / (nodes as f64 * f64::from(window.max(1)));
         let not_carried = || {
@@ -438,11 +439,6 @@ impl Measurement<'_> {
             packets_per_second: per_second(record.delivered as f64),
         }
     }
-}
-
-struct Estimate {
-    mean: f64,
-    half_width: Option<f64>,
 }
 
 /// The sum of latencies and the number of packets of some batches.

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use hopwise_core::{Family, Network, Node, Rule};
 use hopwise_networks::buffer_classes;
+use hopwise_networks::routes::valleys;
 
 use super::bad::{BadLoad, bad};
 use super::failures::Standing;
@@ -67,7 +68,7 @@ pub(super) struct Valleys {
 #[derive(Debug)]
 pub struct RouteTable {
     /// `next[dest * nodes + node]`
-    next: Vec<Node>,
+    next: Vec<u32>,
 }
 
 impl RouteTable {
@@ -85,13 +86,13 @@ impl RouteTable {
         if text.len() as u64 > most {
             return Err(bad(format!("it is longer than all routes of {network}")));
         }
-        let mut next: Vec<Node> = (0..nodes * nodes).map(|pair| pair % nodes).collect();
+        let mut next: Vec<u32> = (0..nodes * nodes).map(|pair| (pair % nodes) as u32).collect();
         for (number, line) in (1..).zip(text.lines()).skip(1) {
             let numbers: Option<Vec<u64>> = line.split(',').map(|number| number.trim().parse().ok()).collect();
             let there = match numbers.as_deref() {
                 Some(&[here, dest, port]) if here.max(dest) < nodes && port < topology.degree(here) => {
                     let there = topology.neighbor(here, port);
-                    there.map(|there| next[(dest * nodes + here) as usize] = there)
+                    there.map(|there| next[(dest * nodes + here) as usize] = there as u32)
                 }
                 _ => None,
             };
@@ -100,10 +101,10 @@ impl RouteTable {
         }
         for (dest, next) in (0..nodes).zip(next.chunks(nodes as usize)) {
             let mut arrives: Vec<bool> = (0..nodes).map(|node| node == dest).collect();
-            for here in 0..nodes {
-                let onward = |&at: &Node| Some(next[at as usize]);
+            for here in 0..nodes as u32 {
+                let onward = |&at: &u32| Some(next[at as usize]);
                 let route = std::iter::successors(Some(here), onward).take(next.len());
-                let route: Vec<Node> = route.take_while(|&at| !arrives[at as usize]).collect();
+                let route: Vec<u32> = route.take_while(|&at| !arrives[at as usize]).collect();
                 if route.len() == next.len() {
                     return Err(bad(format!("the routes from node {here} do not lead to node {dest}")));
                 }
@@ -175,7 +176,7 @@ impl Routes {
         };
         for dest in 0..nodes {
             let hops = standing.hops_to(wiring, dest as u32);
-            let mut next: Vec<Node> = (0..nodes as u64).collect();
+            let mut next: Vec<u32> = (0..nodes as u32).collect();
             for here in (0..nodes).filter(|&here| here != dest && hops[here] != u32::MAX) {
                 let nearer = |there: u64| {
                     let port = network.unchecked().port_to(here as u64, there);
@@ -185,16 +186,18 @@ impl Routes {
                 let usual = network.unchecked().next(here as u64, dest as u64, rule);
                 let degree = network.unchecked().degree(here as u64);
                 let mut others = (0..degree).filter_map(|port| network.unchecked().neighbor(here as u64, port));
-                next[here] = match nearer(usual) {
-                    true => usual,
-                    false => others.find(|&there| nearer(there)).unwrap_or(here as u64),
+                let there = if nearer(usual) {
+                    Some(usual)
+                } else {
+                    others.find(|&there| nearer(there))
                 };
+                next[here] = there.map_or(here as u32, |there| there as u32);
             }
-            let classes = valleys_of_tree(&next, dest as u64);
-            for here in (0..nodes).filter(|&here| next[here] != here as u64) {
+            let classes = valleys(&next, dest);
+            for here in (0..nodes).filter(|&here| next[here] as usize != here) {
                 routes.class_count = routes.class_count.max(classes[here] + 1);
                 routes.table[here * nodes + dest] =
-                    Packed::new(routes.to(here as u64, dest as u64, next[here], classes[here]));
+                    Packed::new(routes.to(here as u64, dest as u64, next[here].into(), classes[here]));
             }
         }
         routes
@@ -311,18 +314,19 @@ impl Routes {
         for dest in 0..nodes {
             let next = |here| match own {
                 Some(table) => table.next[(dest * nodes + here) as usize],
-                None => self.network.unchecked().next(here, dest, self.rule),
+                None => self.network.unchecked().next(here, dest, self.rule) as u32,
             };
-            let next: Vec<Node> = (0..nodes).map(next).collect();
+            let next: Vec<u32> = (0..nodes).map(next).collect();
             let classes = if own.is_some() || buffer_classes::counts_valleys(&self.network) {
-                valleys_of_tree(&next, dest)
+                valleys(&next, dest as usize)
             } else {
                 (0..nodes).map(|here| self.class(here, dest)).collect()
             };
             for here in (0..nodes).filter(|&here| here != dest) {
                 let class = classes[here as usize];
                 self.class_count = self.class_count.max(class + 1);
-                table[(here * nodes + dest) as usize] = Packed::new(self.to(here, dest, next[here as usize], class));
+                table[(here * nodes + dest) as usize] =
+                    Packed::new(self.to(here, dest, next[here as usize].into(), class));
             }
         }
         self.table = table;
@@ -337,32 +341,10 @@ impl Routes {
     }
 }
 
-/// The valleys ahead of every node on its route to `dest`, if `next` leads there; a node that is its own next has no route. O(nodes):
-/// every node asks the next.
-fn valleys_of_tree(next: &[Node], dest: Node) -> Vec<u32> {
-    const UNKNOWN: u32 = u32::MAX;
-    let ends_here = |(node, &next): (usize, &Node)| if next == node as u64 { 0 } else { UNKNOWN };
-    let mut valleys: Vec<u32> = next.iter().enumerate().map(ends_here).collect();
-    valleys[dest as usize] = 0;
-    let mut route = Vec::new();
-    for start in 0..next.len() as u64 {
-        let mut here = start;
-        while valleys[here as usize] == UNKNOWN {
-            route.push(here);
-            here = next[here as usize];
-        }
-        while let Some(before) = route.pop() {
-            let after = next[here as usize];
-            valleys[before as usize] = valleys[here as usize] + u32::from(here < before && after > here);
-            here = before;
-        }
-    }
-    valleys
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hopwise_networks::dependency::find_cycle;
     use hopwise_testing::networks;
 
     /// Both ways to find a class agree with core: the table, and the count that a packet carries.
@@ -400,22 +382,7 @@ mod tests {
 
     fn has_cycle(places: usize, mut edges: Vec<(usize, usize)>) -> bool {
         edges.sort_unstable();
-        edges.dedup();
-        let mut waited_for = vec![0; places];
-        edges.iter().for_each(|&(_, to)| waited_for[to] += 1);
-        let mut free: Vec<usize> = (0..places).filter(|&place| waited_for[place] == 0).collect();
-        let mut struck = 0;
-        while let Some(place) = free.pop() {
-            struck += 1;
-            let begin = edges.partition_point(|&(from, _)| from < place);
-            for &(_, to) in edges[begin..].iter().take_while(|&&(from, _)| from == place) {
-                waited_for[to] -= 1;
-                if waited_for[to] == 0 {
-                    free.push(to);
-                }
-            }
-        }
-        struck < places
+        find_cycle(places, &edges).is_some()
     }
 
     /// Which channel waits for which, of all packets that visit a node on their way, each half of the way in classes of its own or not.

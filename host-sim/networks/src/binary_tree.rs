@@ -14,9 +14,9 @@ pub const DILATION: u32 = 2;
 /// A complete binary tree whose nodes are different nodes of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BinaryTree {
-    /// By tree node, the children of i being 2i+1 and 2i+2.
-    places: Vec<usize>,
-    dilation: u32,
+    /// By tree node, its node in the network; the children of i are 2i+1 and 2i+2.
+    pub places: Vec<usize>,
+    pub dilation: u32,
 }
 
 impl BinaryTree {
@@ -28,15 +28,6 @@ impl BinaryTree {
         let hops = |child: usize| hops_from(graph, places[(child - 1) / 2])[places[child]];
         let dilation = (1..places.len()).map(hops).max().unwrap_or(0);
         (different && dilation <= DILATION).then_some(BinaryTree { places, dilation })
-    }
-
-    pub fn dilation(&self) -> u32 {
-        self.dilation
-    }
-
-    /// By tree node, its node in the network; the children of i are 2i+1 and 2i+2.
-    pub fn places(&self) -> &[usize] {
-        &self.places
     }
 
     /// The hops along the tree from its root to the farthest node, those beside the tree reached from the nearest in it.
@@ -188,11 +179,11 @@ mod tests {
             let graph = Graph::build(&expression.parse().unwrap()).unwrap();
             let tree = BinaryTree::embed(&graph, root).unwrap();
             assert_eq!(tree.levels(), levels, "{expression}");
-            assert_eq!(tree.places().len(), (1 << levels) - 1, "{expression}");
-            assert!(tree.dilation() <= 2, "{expression}");
-            assert!(root.is_none_or(|root| tree.places()[0] == root), "{expression}");
+            assert_eq!(tree.places.len(), (1 << levels) - 1, "{expression}");
+            assert!(tree.dilation <= 2, "{expression}");
+            assert!(root.is_none_or(|root| tree.places[0] == root), "{expression}");
             let all: Vec<usize> = (0..levels).flat_map(|level| tree.level(level)).collect();
-            assert!(all.iter().copied().eq(0..tree.places().len()), "{expression}");
+            assert!(all.iter().copied().eq(0..tree.places.len()), "{expression}");
         }
         // Seven nodes in a path of seven: the leaves of the root's children would have to be too far away.
         let path = Graph::build(&"path(15)".parse().unwrap()).unwrap();

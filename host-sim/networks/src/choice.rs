@@ -13,7 +13,7 @@ use super::isomorphism::{Found, Sorted, search};
 use super::lifts::anneal::Effort;
 use super::lifts::bound::Bound;
 use super::lifts::grow::grown;
-use super::lifts::{Catalogue, Entry, anneal};
+use super::lifts::{Catalogue, anneal};
 use super::profile::Profile;
 use super::usage::Usage;
 use crate::CannotExamine;
@@ -211,7 +211,8 @@ impl Choice {
         }
         let good = |size: u64| {
             let entry = lifts.get(size, ports)?;
-            let excess = excess_of(size, ports, entry);
+            let mean = entry.distance_sum as f64 / (size * (size - 1)) as f64;
+            let excess = Bound::new(size, ports).excess(mean);
             (excess <= GOOD).then_some((size, excess))
         };
         let near = [(2..nodes).rev().find_map(good), (nodes + 1..2 * nodes).find_map(good)];
@@ -243,11 +244,6 @@ fn recommended(found: &[(Profile, Network)]) -> Option<&(Profile, Network)> {
     let mut near = found.iter().take_while(is_near);
 
     near.find(|(_, network)| next_hop(network) == FORMULA)
-}
-
-fn excess_of(nodes: u64, ports: u64, entry: &Entry) -> f64 {
-    let mean = entry.distance_sum as f64 / (nodes * (nodes - 1)) as f64;
-    Bound::new(nodes, ports).excess(mean)
 }
 
 /// The best lift known; if none is, and it is worth it, it is looked for.

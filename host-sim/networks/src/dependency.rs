@@ -167,8 +167,8 @@ fn examine(pairs: &[(Channel, Option<Channel>)]) -> Dependencies {
     }
 }
 
-/// Depth-first search with its own stack; `edges` are sorted by their first end.
-fn find_cycle(nodes: usize, edges: &[(usize, usize)]) -> Option<Vec<usize>> {
+/// A cycle of a directed graph, if there is one. Depth-first search with its own stack; `edges` are sorted by their first end.
+pub fn find_cycle(nodes: usize, edges: &[(usize, usize)]) -> Option<Vec<usize>> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,

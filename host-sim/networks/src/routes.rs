@@ -113,7 +113,7 @@ impl RoutesTo {
                 });
             }
         }
-        let hops = count_hops(&next, dest).map_err(|here| RouteFault::Loop {
+        let hops = count_along(&next, dest, |_, _| 1).map_err(|here| RouteFault::Loop {
             expression: expression(),
             here,
             dest: dest as Node,
@@ -123,41 +123,36 @@ impl RoutesTo {
 
     /// The valleys ahead of each node's route: nodes numbered lower than the one before and the one after.
     pub fn valleys(&self) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.next.len() as u32).collect();
-        order.sort_unstable_by_key(|&node| self.hops[node as usize]);
-        let mut valleys = vec![0; self.next.len()];
-        for node in order {
-            let next = self.next[node as usize];
-            let after = self.next[next as usize];
-            let valley = next as usize != self.dest && next < node && after > next;
-            if node as usize != self.dest {
-                valleys[node as usize] = valleys[next as usize] + u32::from(valley);
-            }
-        }
-        valleys
+        valleys(&self.next, self.dest)
     }
 }
 
-/// The length of every route, or a node on a cycle.
-fn count_hops(next: &[u32], dest: usize) -> Result<Vec<u32>, Node> {
+/// The valleys ahead of every node on its route to `dest`, if `next` leads there; a node that is its own next has no route.
+pub fn valleys(next: &[u32], dest: usize) -> Vec<u32> {
+    let valley = |before: usize, here: usize| u32::from(here < before && next[here] as usize > here && here != dest);
+    count_along(next, dest, valley).expect("routes without a cycle")
+}
+
+/// For every node the sum of what its hops count, each from a node to another; or a node on a cycle. O(nodes): every node asks the next.
+fn count_along(next: &[u32], dest: usize, hop: impl Fn(usize, usize) -> u32) -> Result<Vec<u32>, Node> {
     const UNKNOWN: u32 = u32::MAX;
-    let mut hops = vec![UNKNOWN; next.len()];
-    hops[dest] = 0;
+    let ends_here = |(node, &next): (usize, &u32)| if next as usize == node { 0 } else { UNKNOWN };
+    let mut counts: Vec<u32> = next.iter().enumerate().map(ends_here).collect();
+    counts[dest] = 0;
     let mut path = Vec::new();
     for start in 0..next.len() {
         let mut here = start;
-        while hops[here] == UNKNOWN {
+        while counts[here] == UNKNOWN {
             if path.len() > next.len() {
                 return Err(here as Node);
             }
             path.push(here);
             here = next[here] as usize;
         }
-        let mut count = hops[here];
-        for node in path.drain(..).rev() {
-            count += 1;
-            hops[node] = count;
+        while let Some(before) = path.pop() {
+            counts[before] = counts[here] + hop(before, here);
+            here = before;
         }
     }
-    Ok(hops)
+    Ok(counts)
 }

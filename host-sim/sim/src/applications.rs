@@ -7,7 +7,6 @@ use rand::RngExt;
 
 use super::oracle::{Broken, Sender, Service};
 use super::run::{Player, Task};
-use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::SimSizes;
 
@@ -17,7 +16,7 @@ const MILLISECOND: Nanos = 1_000_000;
 const TRY_AGAIN: Nanos = MILLISECOND / 2;
 /// One whose board is off, after this.
 const LOOK_AGAIN: Nanos = 300 * MILLISECOND;
-impl<S: Shell, C: SimSizes> Player<'_, S, C> {
+impl<C: SimSizes> Player<'_, C> {
     fn node(&self, board: u32) -> Sender {
         Sender {
             board,
@@ -84,7 +83,7 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         self.tell_reach();
         let payload = self.notes.oracle.payload(service, u64::from(dest), self.run.payload);
         let asked = self.world.with_host(host, &mut self.notes, |host, now| {
-            let up = host.is_up();
+            let up = host.endpoint.is_up();
             up.then(|| host.ask(u64::from(dest), query, &payload, now))
         });
         let wait = match asked.flatten() {
@@ -224,7 +223,9 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
         let Some((mut messages, outcomes)) = fetched else {
             return;
         };
-        self.notes.shell.brings(now, board, &mut messages);
+        if let Some(shell) = &mut self.notes.shell {
+            shell.brings(now, board, &mut messages);
+        }
         let oracle = &mut self.notes.oracle;
         for message in messages {
             match message.kind {

@@ -6,7 +6,6 @@ use hopwise_language::script::Action;
 use rand::{Rng, RngExt};
 
 use super::run::{Player, RunError, Task};
-use super::shell::Shell;
 use super::wire::{Nanos, PASSES_SOON};
 use super::world::{SimSizes, WireEnd};
 
@@ -52,7 +51,7 @@ fn outage(random: &mut impl Rng) -> Nanos {
     (shortest * (longest / shortest).powf(random.random())) as Nanos
 }
 
-impl<S: Shell, C: SimSizes> Player<'_, S, C> {
+impl<C: SimSizes> Player<'_, C> {
     pub(super) fn schedule_faults(&mut self) {
         let run = self.run;
         for (line, event) in run.script.events().iter().enumerate() {

@@ -12,7 +12,7 @@ use hopwise_node::wire::{Packet, PacketId, Query};
 const SLOTS: usize = 4;
 
 pub struct Host {
-    endpoint: Endpoint<SLOTS>,
+    pub(crate) endpoint: Endpoint<SLOTS>,
     heard: Vec<Packet<BODY>>,
 }
 
@@ -25,11 +25,6 @@ impl Host {
             endpoint,
             heard: Vec::new(),
         }
-    }
-
-    /// Whether its board takes it for its host.
-    pub fn is_up(&self) -> bool {
-        self.endpoint.is_up()
     }
 
     /// Asks a node something. Returns the name of the request; `None` if too many wait.
@@ -58,19 +53,5 @@ impl Host {
                 self.heard.push(packet);
             }
         }
-    }
-
-    pub fn tick(&mut self, now: Micros) {
-        let _ = self.endpoint.tick(now);
-    }
-
-    /// When to [`tick`](Self::tick) at the latest.
-    pub fn deadline(&self) -> Micros {
-        self.endpoint.deadline()
-    }
-
-    /// The bytes to send, and their number; 0 if there is nothing to send.
-    pub fn transmit(&mut self, now: Micros, out: &mut [u8]) -> usize {
-        self.endpoint.transmit(now, out)
     }
 }

@@ -14,8 +14,8 @@ use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::{Watcher, WireEnd};
 
-pub(super) struct Notes<'a, S> {
-    pub(super) shell: S,
+pub(super) struct Notes<'a> {
+    pub(super) shell: Option<&'a mut dyn Shell>,
     pub(super) hash: TraceHash,
     trace: Option<Writer<&'a mut dyn Write>>,
     pub(super) failed: Option<std::io::Error>,
@@ -28,8 +28,12 @@ pub(super) struct Notes<'a, S> {
     pub(super) last_arrival: Nanos,
 }
 
-impl<'a, S: Shell> Notes<'a, S> {
-    pub(super) fn new(shell: S, oracle: Oracle, trace: Option<Writer<&'a mut dyn Write>>) -> Self {
+impl<'a> Notes<'a> {
+    pub(super) fn new(
+        shell: Option<&'a mut dyn Shell>,
+        oracle: Oracle,
+        trace: Option<Writer<&'a mut dyn Write>>,
+    ) -> Self {
         Notes {
             shell,
             hash: TraceHash::default(),
@@ -47,15 +51,15 @@ impl<'a, S: Shell> Notes<'a, S> {
     }
 }
 
-impl<S: Shell> Watcher for Notes<'_, S> {
+impl Watcher for Notes<'_> {
     fn note(&mut self, at: Nanos, board: u32, event: &Event) {
         if board >= self.oracle.boards() {
             // A host says only what it has taken, and is in no trace.
             return self.oracle.note(at, board, event);
         }
-        let Some(event) = &self.shell.says(at, board, event) else {
-            return;
-        };
+        let shell = self.shell.as_mut();
+        let said = shell.map_or(Some(*event), |shell| shell.says(at, board, event));
+        let Some(event) = &said else { return };
         // A run of 292 years is none.
         let time = at as hopwise_trace::line::Nanos;
         self.hash.add(time, u64::from(board), event);
@@ -87,7 +91,8 @@ impl<S: Shell> Watcher for Notes<'_, S> {
     }
 
     fn leaves(&mut self, at: Nanos, [from, to]: [WireEnd; 2], frame: &mut [u8], length: usize) -> usize {
-        let length = self.shell.sends(at, from, frame, length);
+        let shell = self.shell.as_mut();
+        let length = shell.map_or(length, |shell| shell.sends(at, from, frame, length));
         self.oracle.carried(at, from, to, &frame[..length]);
         length
     }

@@ -47,7 +47,6 @@ use hopwise_app::{Clock, Mesh, Micros, Shared};
 use hopwise_core::Network;
 
 use super::run::{Player, Task};
-use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::SimSizes;
 
@@ -108,7 +107,7 @@ impl<'a> Programs<'a> {
     }
 }
 
-impl<S: Shell, C: SimSizes> Player<'_, S, C> {
+impl<C: SimSizes> Player<'_, C> {
     pub(super) fn start_program(&mut self, board: u32) {
         let Some(programs) = &mut self.programs else { return };
         let place = programs.places.get_mut(board as usize);

@@ -9,7 +9,6 @@ use rand::RngExt;
 use super::faults::Outages;
 use super::oracle::{Broken, Service};
 use super::run::{Player, RunError, Task};
-use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::SimSizes;
 
@@ -63,7 +62,7 @@ impl Recovery {
     }
 }
 
-impl<S: Shell, C: SimSizes> Player<'_, S, C> {
+impl<C: SimSizes> Player<'_, C> {
     /// Undoes every fault of cables and boards, and takes attackers off the cables.
     pub(super) fn restore(&mut self) -> Result<(), RunError> {
         self.outages = Outages::default();

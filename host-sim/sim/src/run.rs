@@ -110,10 +110,10 @@ pub(super) enum Task {
     Look,
 }
 
-pub(super) struct Player<'a, S, C: Capacities> {
+pub(super) struct Player<'a, C: Capacities> {
     pub(super) run: &'a SimRun,
     pub(super) world: World<C, Task>,
-    pub(super) notes: Notes<'a, S>,
+    pub(super) notes: Notes<'a>,
     pub(super) destinations: Destinations,
     /// Draws destinations.
     pub(super) choices: Xoshiro256PlusPlus,
@@ -140,9 +140,9 @@ pub(super) struct Player<'a, S, C: Capacities> {
 }
 
 /// Plays a run; the trace is written down if there is somewhere to write it.
-pub(super) fn run<'a, S: Shell, C: SimSizes>(
+pub(super) fn run<'a, C: SimSizes>(
     run: &'a SimRun,
-    shell: S,
+    shell: Option<&'a mut dyn Shell>,
     trace: Option<&'a mut dyn Write>,
     programs: Option<Programs<'a>>,
     progress: &mut dyn FnMut(u64),
@@ -174,7 +174,7 @@ pub(super) fn run<'a, S: Shell, C: SimSizes>(
         && faulty_boards.is_empty()
         && taps.is_empty();
     let boards = world.boards() as usize + hosts.len();
-    let mut player = Player::<S, C> {
+    let mut player = Player::<C> {
         run,
         world,
         notes: Notes::new(shell, oracle, trace),
@@ -210,7 +210,7 @@ pub enum RunError {
     Trace(std::io::Error),
 }
 
-impl<S: Shell, C: SimSizes> Player<'_, S, C> {
+impl<C: SimSizes> Player<'_, C> {
     fn schedule(&mut self) {
         let run = self.run;
         self.schedule_faults();
@@ -320,8 +320,8 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     }
 
     fn tell_changes(&mut self) {
-        if self.world.changes() != self.known_changes {
-            self.known_changes = self.world.changes();
+        if self.world.changes != self.known_changes {
+            self.known_changes = self.world.changes;
             self.reach_known = false;
             self.notes.oracle.changed(self.world.now());
         }
@@ -374,7 +374,8 @@ impl<S: Shell, C: SimSizes> Player<'_, S, C> {
     /// The law of conservation, at one node.
     fn check_account(&mut self, board: u32) {
         let Some(node) = self.world.node(board) else { return };
-        let counters = self.notes.shell.counts(board, *node.counters());
+        let (shell, counters) = (self.notes.shell.as_mut(), *node.counters());
+        let counters = shell.map_or(counters, |shell| shell.counts(board, counters));
         let account = &mut self.notes.account;
         account.retransmissions += u64::from(counters.retried);
         account.buffers_used = account.buffers_used.max(counters.buffers_used);

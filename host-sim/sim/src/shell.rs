@@ -1,4 +1,4 @@
-//! The layer between a node and the rest of the world. It is empty on a correct board; others test the oracle.
+//! The layer between a node and the rest of the world. There is none on a correct board; others test the oracle.
 
 use hopwise_node::limits::BODY;
 use hopwise_node::router::{Event, Message};
@@ -24,30 +24,5 @@ pub trait Shell {
 
     fn counts(&mut self, _board: u32, counters: RouterCounters) -> RouterCounters {
         counters
-    }
-}
-
-/// Changes nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Honest;
-
-impl Shell for Honest {}
-
-/// The simulator is compiled once for all that are not empty.
-impl Shell for &mut dyn Shell {
-    fn sends(&mut self, at: Nanos, from: WireEnd, frame: &mut [u8], length: usize) -> usize {
-        (**self).sends(at, from, frame, length)
-    }
-
-    fn says(&mut self, at: Nanos, board: u32, event: &Event) -> Option<Event> {
-        (**self).says(at, board, event)
-    }
-
-    fn brings(&mut self, at: Nanos, board: u32, messages: &mut Vec<Message<BODY>>) {
-        (**self).brings(at, board, messages);
-    }
-
-    fn counts(&mut self, board: u32, counters: RouterCounters) -> RouterCounters {
-        (**self).counts(board, counters)
     }
 }

@@ -6,7 +6,7 @@ use hopwise_node::capacities::Capacities;
 
 use super::programs::{self, Program, Programs};
 use super::run::{Account, RunError, SimRun, run};
-use super::shell::{Honest, Shell};
+use super::shell::Shell;
 use super::world::{Narrow, NarrowOfMany, Wide};
 
 /// Simulates a run; the trace is written down if there is somewhere to write it.
@@ -15,28 +15,28 @@ pub fn simulate<'a>(
     trace: Option<&'a mut (dyn Write + 'a)>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
-    play(what, Honest, trace, None, progress)
+    play(what, None, trace, None, progress)
 }
 
 /// The same with something between nodes and world.
 pub fn simulate_with<'a>(
     what: &'a SimRun,
-    shell: &mut dyn Shell,
+    shell: &'a mut dyn Shell,
     trace: Option<&'a mut (dyn Write + 'a)>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
-    play(what, shell, trace, None, progress)
+    play(what, Some(shell), trace, None, progress)
 }
 
 /// Lets a program run on every board, in place of the traffic of a run: for its duration, or until all have ended.
 pub fn simulate_programs(what: &SimRun, program: &Program<'_>) -> Result<Account, RunError> {
     let shared = programs::shared(&what.build.network);
-    play(what, Honest, None, Some(Programs::new(program, &shared)), &mut |_| ())
+    play(what, None, None, Some(Programs::new(program, &shared)), &mut |_| ())
 }
 
-fn play<'a, S: Shell>(
+fn play<'a>(
     what: &'a SimRun,
-    shell: S,
+    shell: Option<&'a mut dyn Shell>,
     trace: Option<&'a mut (dyn Write + 'a)>,
     programs: Option<Programs<'a>>,
     progress: &mut dyn FnMut(u64),
@@ -48,8 +48,8 @@ fn play<'a, S: Shell>(
     let narrow = widest <= Narrow::SIZES.links as u64;
     let few = network.nodes() <= Narrow::SIZES.peers as u64;
     match (narrow, few) {
-        (true, true) => run::<S, Narrow>(what, shell, trace, programs, progress),
-        (true, false) => run::<S, NarrowOfMany>(what, shell, trace, programs, progress),
-        (false, _) => run::<S, Wide>(what, shell, trace, programs, progress),
+        (true, true) => run::<Narrow>(what, shell, trace, programs, progress),
+        (true, false) => run::<NarrowOfMany>(what, shell, trace, programs, progress),
+        (false, _) => run::<Wide>(what, shell, trace, programs, progress),
     }
 }

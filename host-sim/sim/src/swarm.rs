@@ -222,18 +222,18 @@ fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
     };
     let here = port(draw, board);
     let lasting = |what: &str, undo: &str, draw: &mut Draw| {
-        let undone = format!("; {until} {undo} {here}");
+        let undone = format!("; {until} {undo}");
         let restored = if draw.one_in(4) { "" } else { &undone };
         format!("{at} {what}{restored}")
     };
     match draw.0.random_range(0..20) {
-        0..=2 => lasting(&format!("cut {here}"), "plug", draw),
-        3 => lasting(&format!("reverse {here}"), "plug", draw),
-        4 => lasting(&format!("one-way {here}"), "both-ways", draw),
-        5 => lasting(&format!("stuck {here}"), "both-ways", draw),
+        0..=2 => lasting(&format!("cut {here}"), &format!("plug {here}"), draw),
+        3 => lasting(&format!("reverse {here}"), &format!("plug {here}"), draw),
+        4 => lasting(&format!("one-way {here}"), &format!("both-ways {here}"), draw),
+        5 => lasting(&format!("stuck {here}"), &format!("both-ways {here}"), draw),
         6 | 7 => {
             let chance = draw.rounded((1e-5, 3e-2));
-            lasting(&format!("noise {here} {chance}"), "quiet", draw)
+            lasting(&format!("noise {here} {chance}"), &format!("quiet {here}"), draw)
         }
         8 => format!("{at} burst {here} {}", draw.time((1e-4, 0.3))),
         9 | 10 => {
@@ -252,14 +252,10 @@ fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
                 draw.0.random_range(0..network.nodes())
             };
             let there = port(draw, other);
-            lasting(&format!("swap {here} {there}"), &format!("swap {there}"), draw)
+            lasting(&format!("swap {here} {there}"), &format!("swap {there} {here}"), draw)
         }
         13..=15 => format!("{at} reset {board}"),
-        16 | 17 => {
-            let undone = format!("; {until} on {board}");
-            let restored = if draw.one_in(4) { "" } else { &undone };
-            format!("{at} off {board}{restored}")
-        }
+        16 | 17 => lasting(&format!("off {board}"), &format!("on {board}"), draw),
         18 => {
             let other = draw.0.random_range(0..network.nodes());
             format!("{at} off {board},{other}; {until} on {board},{other}")

@@ -219,22 +219,17 @@ mod tests {
     #[test]
     fn bytes_are_lost_inserted_and_doubled() {
         let bytes: Vec<u8> = (0..100_000).map(|i| i as u8).collect();
-        let count = |noise| carried(noise, &bytes).len();
-        let lost = count(Noise {
-            lost: 0.01,
-            ..Noise::default()
-        });
-        assert!((98_800..99_200).contains(&lost), "{lost}");
-        let inserted = count(Noise {
-            inserted: 0.01,
-            ..Noise::default()
-        });
-        assert!((100_800..101_200).contains(&inserted), "{inserted}");
-        let duplicated = count(Noise {
-            duplicated: 0.01,
-            ..Noise::default()
-        });
-        assert!((100_800..101_200).contains(&duplicated), "{duplicated}");
+        let set: [(fn(&mut Noise), _); 3] = [
+            (|noise| noise.lost = 0.01, 98_800..99_200),
+            (|noise| noise.inserted = 0.01, 100_800..101_200),
+            (|noise| noise.duplicated = 0.01, 100_800..101_200),
+        ];
+        for (set, expected) in set {
+            let mut noise = Noise::default();
+            set(&mut noise);
+            let count = carried(noise, &bytes).len();
+            assert!(expected.contains(&count), "{count} instead of {expected:?}");
+        }
     }
 
     #[test]

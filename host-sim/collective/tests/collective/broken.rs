@@ -4,55 +4,42 @@ use hopwise_collective::Operator;
 use hopwise_collective::machine::{Conflict, Machine, Message};
 use hopwise_collective::program::{Folded, Wanted, step};
 use hopwise_collective::tree::Known;
+use hopwise_core::Network;
 use hopwise_core::collective::{Ports, Program, Step, Tree};
-use hopwise_core::{Network, Node};
 
 use crate::support::network;
 
-fn sent(from: Node, to: Node) -> Message<()> {
-    Message::new(from, to, 8, ())
-}
-
+/// What each round of a ring of five is told, by ports and messages.
 #[test]
-fn what_no_link_carries_is_refused() {
+fn what_links_and_ports_do_not_carry_is_refused() {
     let ring = network("ring(5)");
-    let mut machine = Machine::new(&ring, Ports::All);
-    let refused = machine.round(&[sent(0, 2)]);
-    assert_eq!(
-        refused,
-        Err(Conflict::NoLink {
-            round: 0,
-            from: 0,
-            to: 2
-        })
-    );
-}
-
-#[test]
-fn two_messages_on_one_link_are_refused_and_both_directions_are_not() {
-    let ring = network("ring(5)");
-    let mut machine = Machine::new(&ring, Ports::One);
-    assert_eq!(machine.round(&[sent(0, 1), sent(1, 0)]), Ok(()));
-    let mut machine = Machine::new(&ring, Ports::All);
-    assert_eq!(machine.round(&[sent(3, 4), sent(3, 2)]), Ok(()));
-    let refused = machine.round(&[sent(0, 1), sent(0, 1)]);
-    assert_eq!(
-        refused,
-        Err(Conflict::TwiceOnLink {
-            round: 1,
-            from: 0,
-            to: 1
-        })
-    );
-}
-
-#[test]
-fn one_port_sends_and_receives_one_message() {
-    let ring = network("ring(5)");
-    let refused = Machine::new(&ring, Ports::One).round(&[sent(0, 1), sent(0, 4)]);
-    assert_eq!(refused, Err(Conflict::SendsTwice { round: 0, node: 0 }));
-    let refused = Machine::new(&ring, Ports::One).round(&[sent(0, 1), sent(2, 1)]);
-    assert_eq!(refused, Err(Conflict::ReceivesTwice { round: 0, node: 1 }));
+    for (ports, messages, refusal) in [
+        (
+            Ports::All,
+            [(0, 2), (0, 1)],
+            "node 0 sends to node 2, which is not a neighbor",
+        ),
+        (Ports::All, [(0, 1), (0, 1)], "two messages from node 0 to node 1"),
+        (Ports::All, [(3, 4), (3, 2)], ""),
+        (Ports::One, [(0, 1), (1, 0)], ""),
+        (Ports::One, [(0, 1), (0, 4)], "node 0 sends two messages, with one port"),
+        (
+            Ports::One,
+            [(0, 1), (2, 1)],
+            "node 1 receives two messages, with one port",
+        ),
+    ] {
+        let mut machine = Machine::new(&ring, ports);
+        assert_eq!(machine.round(&[Message::new(3, 4, 8, ())]), Ok(()));
+        let sent = messages.map(|(from, to)| Message::new(from, to, 8, ()));
+        let said = machine.round(&sent).map_err(|conflict| conflict.to_string());
+        let expected = if refusal.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("round 1: {refusal}"))
+        };
+        assert_eq!(said, expected, "{messages:?}");
+    }
 }
 
 /// The same schedules that pass elsewhere, made for all ports and run with one.

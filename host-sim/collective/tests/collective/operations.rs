@@ -5,7 +5,7 @@ use hopwise_core::Network;
 use hopwise_core::collective::{Operation, Ports, Ring};
 use hopwise_networks::distances::hops_from;
 use hopwise_networks::graph::Graph;
-use hopwise_testing::networks;
+use hopwise_testing::{networks, rows};
 use proptest::prelude::*;
 
 use crate::support::{all_operations, golden, network, right};
@@ -89,50 +89,37 @@ fn small_network() -> impl Strategy<Value = Network> {
 
 #[test]
 fn what_makes_no_sense_is_refused_in_a_sentence() {
-    let ring = network("ring(5)");
-    let refusal = |request: Request| run(&ring, &request).unwrap_err().to_string();
-    let sum = || Request::new(Operation::Reduce, vec![1; 5]);
-    assert_eq!(
-        refusal(Request {
-            values: vec![1; 4],
-            ..sum()
-        }),
-        "ring(5) has 5 nodes, and there are 4 values"
-    );
-    let seen = refusal(Request { root: 5, ..sum() });
-    assert_eq!(seen, "there is no node 5: the network has nodes 0 to 4");
-    let seen = refusal(Request { blocks: 0, ..sum() });
-    assert_eq!(seen, "a broadcast has 1 to 65536 blocks, not 0");
-    let seen = refusal(Request { blocks: 2, ..sum() });
-    assert_eq!(seen, "only a broadcast goes in blocks, reduce does not");
-    let dimension = Some(1);
-    let seen = refusal(Request { dimension, ..sum() });
-    assert_eq!(seen, "only a shift goes along a dimension, reduce does not");
-    let shift = |network: &str| {
-        let network: Network = network.parse().unwrap();
-        let begin = Request::new(Operation::Shift, vec![1; network.nodes() as usize]);
-        run(&network, &Request { dimension, ..begin }).unwrap_err().to_string()
-    };
-    let seen = shift("ring(5)");
-    assert_eq!(seen, "ring(5) has no dimension 1 to shift along: it has 0 only");
-    let why = "wk(3,2) has no dimension 1 to shift along: its node numbers have no digits with links of their own";
-    assert_eq!(shift("wk(3,2)"), why);
-    let tree = |network: &str, operation, values| {
-        let begin = Request::new(operation, vec![1; values]);
-        let request = Request {
-            binary_tree: true,
-            ..begin
+    for (case, sentence) in rows(
+        "
+        ring(5) reduce one-value-less => ring(5) has 5 nodes, and there are 4 values
+        ring(5) reduce root-5 => there is no node 5: the network has nodes 0 to 4
+        ring(5) reduce no-blocks => a broadcast has 1 to 65536 blocks, not 0
+        ring(5) reduce two-blocks => only a broadcast goes in blocks, reduce does not
+        ring(5) reduce dimension-1 => only a shift goes along a dimension, reduce does not
+        ring(5) shift dimension-1 => ring(5) has no dimension 1 to shift along: it has 0 only
+        wk(3,2) shift dimension-1 => wk(3,2) has no dimension 1 to shift along: its node numbers have no digits with links of their own
+        ring(5) sort binary-tree => a binary tree serves reduce, and broadcast of one block, not sort
+        path(15) reduce binary-tree => no complete binary tree of 4 levels with its root at node 0 and dilation 2 was found in path(15)
+        hypercube(13) all-to-all nothing => hypercube(13) has 8192 nodes, too many to carry out all-to-all on (at most 4096)
+        ",
+    ) {
+        let [expression, name, change] = case.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("{case}")
         };
-        run(&network.parse().unwrap(), &request).unwrap_err().to_string()
-    };
-    let expected = "a binary tree serves reduce, and broadcast of one block, not sort";
-    assert_eq!(tree("ring(5)", Operation::Sort, 5), expected);
-    let why = "no complete binary tree of 4 levels with its root at node 0 and dilation 2 was found in path(15)";
-    assert_eq!(tree("path(15)", Operation::Reduce, 15), why);
-    let large = network("hypercube(13)");
-    let error = run(&large, &Request::new(Operation::AllToAll, vec![1; 1 << 13])).unwrap_err();
-    let why = "hypercube(13) has 8192 nodes, too many to carry out all-to-all on (at most 4096)";
-    assert_eq!(error.to_string(), why);
+        let (network, mut operations) = (network(expression), Operation::ALL.into_iter());
+        let operation = operations.find(|operation| operation.name() == name).expect(name);
+        let mut request = Request::new(operation, vec![1; network.nodes() as usize]);
+        match change {
+            "one-value-less" => drop(request.values.pop()),
+            "root-5" => request.root = 5,
+            "no-blocks" => request.blocks = 0,
+            "two-blocks" => request.blocks = 2,
+            "dimension-1" => request.dimension = Some(1),
+            "binary-tree" => request.binary_tree = true,
+            _ => {}
+        }
+        assert_eq!(run(&network, &request).unwrap_err().to_string(), sentence, "{case}");
+    }
 }
 
 /// Shifts go round one ring of all nodes, whose neighbors are within its dilation.

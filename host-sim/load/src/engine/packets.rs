@@ -5,7 +5,7 @@ use std::ops::Range;
 use rand::RngExt;
 
 use super::partition::{Arrival, Partition};
-use super::{Halt, Shared};
+use super::{MoreClasses, Shared};
 use crate::parameters::{Parameters, Paths};
 use crate::routes::Valleys;
 use crate::wiring::{NONE, Wiring};
@@ -267,7 +267,7 @@ impl Partition {
         };
         let classes = self.routers.classes / shared.parameters.paths.phases();
         if most >= classes && shared.parameters.class_limit.is_none() {
-            self.halt = Some(Halt::MoreClasses(most + 1));
+            self.halt = Some(MoreClasses(most + 1));
         }
         let index = self.packets.insert(packet);
         self.packets.made += 1;

@@ -14,7 +14,7 @@ use super::agenda::Agenda;
 use super::border::{Border, BoundaryEvent, HERE};
 use super::packets::{Packet, Packets};
 use super::routers::{ChannelPlan, Port, Routers, State, Winner};
-use super::{Halt, Shared};
+use super::{MoreClasses, Shared};
 use crate::source::Sources;
 use crate::wheel::Wheel;
 use crate::wiring::{NO_AXIS, NONE, Wiring};
@@ -77,7 +77,7 @@ pub(super) struct Partition {
     pub(super) balance: i64,
     /// Flits that ever crossed a switch.
     pub(super) moved: u64,
-    pub(super) halt: Option<Halt>,
+    pub(super) halt: Option<MoreClasses>,
 }
 
 impl Partition {

@@ -9,6 +9,7 @@ mod swapped;
 
 use hopwise_core::{Base, Network, Node, ParseError, Rule};
 
+use claim::Case;
 pub use claim::{Claim, How, Paper, Verdict};
 
 use crate::CannotExamine;
@@ -115,6 +116,15 @@ fn diameter(figures: &Figures) -> Result<u64, CannotMeasure> {
 
 fn searched_diameter(run: &Run, expression: &str) -> Result<u64, CannotMeasure> {
     diameter(&searched(run, expression)?)
+}
+
+/// Diameters that are said of networks, beside those that are found.
+fn diameters(run: &Run, said: impl IntoIterator<Item = (String, u64)>) -> Result<Vec<Case>, CannotMeasure> {
+    let case = |(expression, said): (String, u64)| {
+        let found = searched_diameter(run, &expression)?;
+        Ok(Case::new(expression, said, found))
+    };
+    said.into_iter().map(case).collect()
 }
 
 /// Nodes, largest degree and diameter by formula, of networks too large to search.

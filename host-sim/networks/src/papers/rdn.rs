@@ -4,8 +4,8 @@ use hopwise_core::{Network, Rule, Tree};
 
 use super::claim::Case;
 use super::{
-    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, network, node_at, regular_degree, routed,
-    searched, searched_diameter, shortest_cycle,
+    Claim, Claims, How, Measurement, Paper, Run, Verdict, base, built, diameters, network, node_at, regular_degree,
+    routed, searched, shortest_cycle,
 };
 use crate::base::Formulas;
 use crate::bisection::{self, cut_size};
@@ -154,29 +154,22 @@ fn bisection_width(run: &Run) -> Claims {
 }
 
 fn table_1(run: &Run) -> Claims {
-    let cases = |list: &[(String, u64)]| -> Result<Vec<Case>, CannotMeasure> {
-        let mut cases = Vec::new();
-        for (expression, said) in list {
-            cases.push(Case::new(expression, *said, searched_diameter(run, expression)?));
-        }
-        Ok(cases)
-    };
     let torus = |(x, y, z): (u64, u64, u64)| (format!("torus({x},{y},{z})"), (x + y + z) / 2);
-    let even: Vec<_> = [(4, 4, 4), (4, 6, 8), (8, 8, 8), (2, 4, 6)].map(torus).into();
-    let odd: Vec<_> = [(3, 3, 3), (5, 5, 5), (3, 4, 5)].map(torus).into();
-    let cubes: Vec<_> = (2..=10).map(|n| (format!("hypercube({n})"), n)).collect();
-    let cycles: Vec<_> = (3..=10).map(|n| (format!("ccc({n})"), 2 * n)).collect();
-    let dual: Vec<_> = (2..=6).map(|n| (format!("dualcube({n})"), 2 * n)).collect();
+    let even = [(4, 4, 4), (4, 6, 8), (8, 8, 8), (2, 4, 6)].map(torus);
+    let odd = [(3, 3, 3), (5, 5, 5), (3, 4, 5)].map(torus);
+    let cubes = (2..=10).map(|n| (format!("hypercube({n})"), n));
+    let cycles = (3..=10).map(|n| (format!("ccc({n})"), 2 * n));
+    let dual = (2..=6).map(|n| (format!("dualcube({n})"), 2 * n));
     let wk = [(3, 2), (3, 5), (4, 3), (4, 5), (5, 3), (8, 3)];
-    let wk: Vec<_> = wk.map(|(n, t)| (format!("wk({n},{t})"), (1 << t) - 1)).into();
+    let wk = wk.map(|(n, t)| (format!("wk({n},{t})"), (1 << t) - 1));
     Ok(vec![
         claim("Table 1: the diameter of a 3D torus x*y*z is (x+y+z)/2 (even sizes)")
-            .exactly(How::AllPairs, &cases(&even)?),
-        claim("Table 1: the same (odd sizes, rounded down)").exactly(How::AllPairs, &cases(&odd)?),
-        claim("Table 1: the diameter of the n-cube is n").exactly(How::AllPairs, &cases(&cubes)?),
-        claim("Table 1: the diameter of CCC(n) is 2n").exactly(How::AllPairs, &cases(&cycles)?),
-        claim("Table 1: the diameter of WK(n,t) is 2^t - 1").exactly(How::AllPairs, &cases(&wk)?),
-        claim("Table 1: the diameter of DC(n) = RDN(2^(n-1),1) is 2n").exactly(How::AllPairs, &cases(&dual)?),
+            .exactly(How::AllPairs, &diameters(run, even)?),
+        claim("Table 1: the same (odd sizes, rounded down)").exactly(How::AllPairs, &diameters(run, odd)?),
+        claim("Table 1: the diameter of the n-cube is n").exactly(How::AllPairs, &diameters(run, cubes)?),
+        claim("Table 1: the diameter of CCC(n) is 2n").exactly(How::AllPairs, &diameters(run, cycles)?),
+        claim("Table 1: the diameter of WK(n,t) is 2^t - 1").exactly(How::AllPairs, &diameters(run, wk)?),
+        claim("Table 1: the diameter of DC(n) = RDN(2^(n-1),1) is 2n").exactly(How::AllPairs, &diameters(run, dual)?),
     ])
 }
 

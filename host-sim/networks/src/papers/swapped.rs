@@ -7,7 +7,8 @@ use hopwise_core::{Network, Rule};
 
 use super::claim::Case;
 use super::{
-    Claim, Claims, How, Measurement, Paper, Run, base, built, diameter, network, routed, searched, searched_diameter,
+    Claim, Claims, How, Measurement, Paper, Run, base, built, diameter, diameters, network, routed, searched,
+    searched_diameter,
 };
 use crate::base::Formulas;
 use crate::graph::Graph;
@@ -228,14 +229,13 @@ fn named_subclasses(_: &Run) -> Claims {
 }
 
 fn hypercube_nuclei(run: &Run) -> Claims {
-    let mut cases = Vec::new();
-    for (levels, n) in [(2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (3, 1), (3, 2), (3, 3), (4, 1)] {
-        let expression = format!("rsn({levels},hypercube({n}))");
-        let bits = (n as u64) << (levels - 1);
+    let said = |(levels, n): (u32, u64)| {
+        let bits = n << (levels - 1);
         // (1 + 1/n) log2 N - 1.
-        let found = searched_diameter(run, &expression)?;
-        cases.push(Case::new(&expression, bits + bits / n as u64 - 1, found));
-    }
+        (format!("rsn({levels},hypercube({n}))"), bits + bits / n - 1)
+    };
+    let networks = [(2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (3, 1), (3, 2), (3, 3), (4, 1)];
+    let cases = diameters(run, networks.map(said))?;
     let (_, graph) = built("rsn(3,hypercube(2))")?;
     let hops = searched_diameter(run, "rsn(3,hypercube(2))")?;
     let degree = graph.degree_range().1 as u64;

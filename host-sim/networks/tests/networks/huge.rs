@@ -10,13 +10,8 @@ use hopwise_testing::networks;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Follows the exact rule between two nodes, given as fractions of the network.
-fn descend(expression: &str, from: u64, to: u64) {
-    descend_at_first(u64::MAX, expression, from, to);
-}
-
-/// The same for so many hops, where routes are too long to follow to their end.
-fn descend_at_first(most: u64, expression: &str, from: u64, to: u64) {
+/// Follows the exact rule between two nodes, given as fractions of the network, for so many hops.
+fn descend(expression: &str, from: u64, to: u64, most: u64) {
     let network = crate::audit::network(expression);
     descend::descend(&network, from % network.nodes(), to % network.nodes(), most);
 }
@@ -24,17 +19,11 @@ fn descend_at_first(most: u64, expression: &str, from: u64, to: u64) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
+    /// Routes between clusters are too long to follow to their end.
     #[test]
     fn each_hop_is_one_closer(from: u64, to: u64) {
-        for expression in networks("huge") {
-            descend(expression, from, to);
-        }
-    }
-
-    #[test]
-    fn each_hop_between_clusters_is_one_closer(from: u64, to: u64) {
-        for expression in networks("huge_clusters") {
-            descend_at_first(64, expression, from, to);
+        for (group, most) in [("huge", u64::MAX), ("huge_clusters", 64)] {
+            networks(group).into_iter().for_each(|expression| descend(expression, from, to, most));
         }
     }
 }
@@ -47,13 +36,13 @@ proptest! {
     fn one_link_a_port_is_routed_exactly_in_four_digits(from: u64, to: u64, kept in 0u64..14u64.pow(10)) {
         let part = 14u64.pow(5);
         let whole = |low: u64| kept * part + low % part;
-        descend("re-heawood-2(15,one)", whole(from), whole(to));
+        descend("re-heawood-2(15,one)", whole(from), whole(to), u64::MAX);
     }
 
     #[test]
     fn networks_of_many_levels_are_routed_exactly(from: u64, to: u64) {
         for expression in networks("huge_of_many_levels") {
-            descend(expression, from, to);
+            descend(expression, from, to, u64::MAX);
         }
     }
 }
@@ -80,6 +69,6 @@ proptest! {
 
     #[test]
     fn each_hop_in_huge_swapped_networks_is_one_closer(from: u64, to: u64, expression in select(networks("huge_swapped"))) {
-        descend(expression, from, to);
+        descend(expression, from, to, u64::MAX);
     }
 }

@@ -104,45 +104,32 @@ mod tests {
     const SECOND: Nanos = 1_000_000_000;
 
     #[test]
-    fn a_change_excuses_what_is_under_way_and_what_is_sent_soon_after() {
+    fn what_a_disturbance_excuses_and_what_it_does_not() {
         let mut history = History::new(10_000);
         history.changes.add(10 * SECOND);
         history.changes.add(20 * SECOND);
-        for (sent, until, exception) in [
-            (8, 9, None),
-            (8, 11, Some(Exception::Changing)),
-            (10, 10, Some(Exception::Changing)),
-            (11, 19, None),
-            (19, 25, Some(Exception::Changing)),
-            (21, 25, None),
-        ] {
-            assert_eq!(
-                history.exception(sent * SECOND, until * SECOND),
-                exception,
-                "sent at {sent}, until {until}"
-            );
-        }
-        assert_eq!(
-            history.exception(20 * SECOND + SILENCE, 25 * SECOND),
-            Some(Exception::Changing)
-        );
-    }
-
-    /// A link that noise or a board that is held down brings down or up, long after the last change by the script.
-    #[test]
-    fn a_link_that_comes_or_goes_excuses_what_is_overtaken_but_no_loss() {
-        let mut history = History::new(10_000);
-        history.reroutes.add(10 * SECOND);
-        assert!(history.may_overtake(9 * SECOND, 11 * SECOND));
-        assert!(!history.may_overtake(8 * SECOND, 9 * SECOND) && !history.may_overtake(11 * SECOND, 12 * SECOND));
-        assert_eq!(history.exception(9 * SECOND, 11 * SECOND), None);
-    }
-
-    #[test]
-    fn an_overload_excuses_for_the_life_of_a_packet() {
-        let mut history = History::new(10_000);
         history.refusals.add(40 * SECOND);
-        assert_eq!(history.exception(45 * SECOND, 46 * SECOND), Some(Exception::Overload));
-        assert_eq!(history.exception(47 * SECOND, 48 * SECOND), None);
+        // A link that noise or a board that is held down brings down or up: it excuses what is overtaken, but no loss.
+        history.reroutes.add(60 * SECOND);
+        for (sent, until, exception, may_overtake) in [
+            (8, 9, None, false),
+            (8, 11, Some(Exception::Changing), true),
+            (10, 10, Some(Exception::Changing), true),
+            (11, 19, None, false),
+            (19, 25, Some(Exception::Changing), true),
+            (21, 25, None, false),
+            // As long as a packet lives.
+            (45, 46, Some(Exception::Overload), true),
+            (47, 48, None, false),
+            (58, 59, None, false),
+            (59, 61, None, true),
+            (61, 62, None, false),
+        ] {
+            let (from, to) = (sent * SECOND, until * SECOND);
+            let found = (history.exception(from, to), history.may_overtake(from, to));
+            assert_eq!(found, (exception, may_overtake), "sent at {sent}, until {until}");
+        }
+        let settling = history.exception(20 * SECOND + SILENCE, 25 * SECOND);
+        assert_eq!(settling, Some(Exception::Changing));
     }
 }

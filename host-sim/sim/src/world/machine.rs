@@ -41,7 +41,9 @@ impl<C: SimSizes> Machine<C> {
             Machine::Off => {}
             Machine::Node(node) => node.tick(now, observer),
             Machine::FaultyNode(faulty) => faulty.tick(now),
-            Machine::Host(host) => host.tick(now),
+            Machine::Host(host) => {
+                host.endpoint.tick(now);
+            }
         }
     }
 
@@ -53,7 +55,7 @@ impl<C: SimSizes> Machine<C> {
             Machine::Node(node) if !node.wants_to_transmit(link, now) => 0,
             Machine::Node(node) => node.transmit(link, now, out, observer),
             Machine::FaultyNode(faulty) => faulty.transmit(link, now, out),
-            Machine::Host(host) => host.transmit(now, out),
+            Machine::Host(host) => host.endpoint.transmit(now, out),
         }
     }
 
@@ -77,7 +79,7 @@ impl<C: SimSizes> Machine<C> {
                 ends.fold(node.own_deadline(), Micros::min)
             }
             Machine::FaultyNode(faulty) => faulty.deadline(),
-            Machine::Host(host) => host.deadline(),
+            Machine::Host(host) => host.endpoint.deadline(),
         }
     }
 }

@@ -151,7 +151,8 @@ pub struct World<C: Capacities, M = ()> {
     free_parked: Vec<u32>,
     scratch: Vec<u8>,
     frames: u64,
-    changes: u64,
+    /// How often something was done to boards or cables.
+    pub(crate) changes: u64,
     /// Decides epochs, clocks and delays.
     random: Xoshiro256PlusPlus,
     /// Decides how late boards read their clocks when frames come and go.
@@ -231,11 +232,6 @@ impl<C: SimSizes, M: Copy + Ord> World<C, M> {
     /// Frames sent so far, of all kinds.
     pub fn frames(&self) -> u64 {
         self.frames
-    }
-
-    /// How often something was done to boards or cables.
-    pub fn changes(&self) -> u64 {
-        self.changes
     }
 
     pub fn when(&self, board: u32, micros: Micros) -> Nanos {

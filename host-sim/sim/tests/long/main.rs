@@ -7,8 +7,6 @@ mod pulls;
 #[path = "../sim/settings.rs"]
 mod settings;
 
-use hopwise_language::Traffic;
-use hopwise_sim::Settings;
 use rayon::prelude::*;
 use serde_json::Value;
 use settings::{assert_all_delivered, flag, on, run};
@@ -39,13 +37,9 @@ fn any_single_dead_board_of_any_golden_network_keeps_no_broadcast_from_anyone() 
     let each = |(network, nodes)| (0..nodes).map(move |dead| (network, nodes, dead));
     let deaths: Vec<(&str, u64, u64)> = networks.into_iter().flat_map(each).collect();
     deaths.into_par_iter().for_each(|(network, nodes, dead)| {
-        let settings = Settings {
-            traffic: Some(Traffic::Broadcast),
-            packets: Some(nodes.min(24)),
-            rate: Some(2.0),
-            events: Some(format!("0s off {dead}")),
-            ..on(network)
-        };
+        let packets = nodes.min(24);
+        let broadcasts = format!("--traffic broadcast --packets {packets} --rate 2");
+        let settings = on(&format!("{network} {broadcasts} --events '0s off {dead}'"));
         let tally = run(&settings).tally;
         let found = (tally.broadcasts_full, tally.duplicated);
         assert_eq!(found, (tally.sent, 0), "{}", settings.command());
@@ -55,13 +49,5 @@ fn any_single_dead_board_of_any_golden_network_keeps_no_broadcast_from_anyone() 
 /// A thousand seeds of pulled cables under requests, large messages and streams.
 #[test]
 fn cables_are_pulled_under_programs() {
-    let all: Vec<pulls::Successes> = (1..=1_000).into_par_iter().map(pulls::assert_a_seed).collect();
-    let sum = |of: fn(&pulls::Successes) -> usize| all.iter().map(of).sum::<usize>();
-    let (tried, requests) = (sum(|seed| seed.tried), sum(|seed| seed.requests));
-    let senders = sum(|seed| seed.senders);
-    let (large, streams) = (sum(|seed| seed.large), sum(|seed| seed.streams));
-    println!(
-        "{requests} of {tried} requests answered, {large} of {senders} large messages and {streams} streams whole"
-    );
-    assert!(requests * 10 > tried * 8 && large * 10 > senders * 9 && streams * 10 > senders * 9);
+    pulls::assert_seeds(&(1..=1_000).collect::<Vec<_>>(), 8);
 }

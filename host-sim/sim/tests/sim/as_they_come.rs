@@ -28,23 +28,6 @@ fn breaks_destroy_frames_and_lose_nothing() {
 }
 
 #[test]
-fn a_slow_sender_is_no_false_alarm() {
-    let settings = on("ring(4) --rate 0.01 --packets 6 --seed 3");
-    assert_all_delivered(&settings, &run(&settings));
-}
-
-/// What a node reports to a board that takes nothing wanders about, and comes by the node again: it has still been reported once.
-#[test]
-fn a_report_that_comes_back_is_no_false_alarm() {
-    let settings = on(
-        "root-folded(ring(4),2) --drift 170 --events '0s off 2; 24ms on 2' --for 2551ms --mixed --payload 37 \
-         --rate 9.8 --rogue 15:refuse,4:lie --seed 981 --traffic neighbors",
-    );
-    let account = run(&settings);
-    assert!(account.tally.sent > 200, "{}", account.tally.sent);
-}
-
-#[test]
 fn a_run_whose_faults_met_no_traffic_says_so() {
     let remark = |settings: &Settings| Report::new(settings, &settings.run().unwrap(), &run(settings), 0.0).remark;
     let readme = on("rdn(ring(3),1) --confirmed --ber 1e-4 --pull-every 1s");

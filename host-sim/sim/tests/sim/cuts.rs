@@ -7,15 +7,19 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use super::*;
 
+/// The cables of a network: node, port and the node at the other end.
+pub(super) fn cables(network: &Network) -> Vec<(u64, u64, u64)> {
+    let upwards = |node: u64| {
+        let neighbors = (0..).zip(network.neighbors(node).unwrap());
+        let ports = neighbors.filter(move |&(_, neighbor)| neighbor > node);
+        ports.map(move |(port, neighbor)| (node, port, neighbor))
+    };
+    (0..network.nodes()).flat_map(upwards).collect()
+}
+
 /// The script that cuts all cables but those of a tree, drawn by a seed.
-pub(super) fn all_but_a_tree(network: &Network, seed: u64) -> String {
-    let mut cables: Vec<(u64, u64, u64)> = (0..network.nodes())
-        .flat_map(|node| {
-            let ports = 0..network.degree(node).unwrap();
-            ports.map(move |port| (node, port, network.neighbor(node, port).unwrap().unwrap()))
-        })
-        .filter(|&(node, _, other)| node < other)
-        .collect();
+fn all_but_a_tree(network: &Network, seed: u64) -> String {
+    let mut cables = cables(network);
     cables.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
     let mut part: Vec<u64> = (0..network.nodes()).collect();
     let mut cuts = Vec::new();
@@ -61,17 +65,5 @@ fn only_a_tree_is_left() {
         ("re(ring(4),complete(3),2)", 100),
     ] {
         assert_a_tree_is_enough(network, payload, 100, 20.0, 1..4);
-    }
-}
-
-/// The other path round a ring is as long as the ring, and longer than what a packet can remember.
-#[test]
-fn a_long_ring_with_one_cut() {
-    for (network, payload) in [("ring(60)", 32), ("ring(60)", 200), ("ring(200)", 200)] {
-        for confirmed in ["", "--confirmed"] {
-            let options = format!("{confirmed} --payload {payload} --packets 300 --rate 1");
-            let settings = on(&format!("{network} {options} --events '0s cut 3.0'"));
-            assert_all_delivered(&settings, &run(&settings));
-        }
     }
 }

@@ -91,9 +91,3 @@ fn the_same_seed_gives_the_same_bytes() {
     assert_ne!(first.trace_sha256, other.trace_sha256);
     assert!(first_trace != other_trace, "two seeds give one trace");
 }
-
-#[test]
-fn a_large_mesh_fits_in_one_process() {
-    let settings = on("torus(40,25) --packets 300");
-    assert_all_delivered(&settings, &run(&settings));
-}

@@ -56,37 +56,3 @@ fn requests_go_round_dead_boards() {
     assert_eq!(found, 0, "{}", settings.command());
     assert!(account.detours > 0, "{}", settings.command());
 }
-
-/// Answers that are retransmitted by another path, since nobody knows whether they came, come once.
-#[test]
-fn a_dying_cable_doubles_no_response() {
-    for seed in 430..450 {
-        let settings = on(&format!(
-            "hypercube(4) --host '14' --events '622ms one-way 7.0; 800ms one-way 14.0; 1s one-way 15.0' --rate 60 \
-             --for 1s --seed {seed}"
-        ));
-        run(&settings);
-    }
-}
-
-/// A liar sends hosts what they cannot read: it is taken from the board all the same.
-#[test]
-fn what_a_host_cannot_read_is_taken() {
-    for seed in 530..545 {
-        let settings = on(&format!(
-            "hypercube(5) --host '6,27' --confirmed --for 2s --payload 143 --rate 4.67 --rogue 16:lie --seed {seed}"
-        ));
-        assert!(run(&settings).tally.by_hosts > 0, "{}", settings.command());
-    }
-}
-
-/// A host goes on asking for a moment after its board has died: nobody has heard it, and nobody has lost anything.
-#[test]
-fn a_host_asks_a_dead_board() {
-    for seed in 729..739 {
-        let settings = on(&format!(
-            "star(6) --host '5' --events '831ms off 5' --for 432ms --rate 10 --seed {seed}"
-        ));
-        assert_eq!(run(&settings).tally.lost, 0, "{}", settings.command());
-    }
-}

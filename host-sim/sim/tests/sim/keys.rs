@@ -101,21 +101,3 @@ fn without_a_key_someone_on_a_cable_is_accepted() {
     let forged: Vec<u64> = forged.collect();
     assert!(forged.iter().sum::<u64>() >= 1, "{forged:?}");
 }
-
-/// What programs say is encrypted, and arrives as it was said, by every service, while boards restart and cables are pulled.
-#[test]
-fn what_is_encrypted_arrives_as_it_was_said() {
-    for (network, seed) in [
-        ("rdn(ring(3),1)", 1),
-        ("torus(4,4)", 2),
-        ("hypercube(4)", 3),
-        ("star(6)", 4),
-    ] {
-        let faults = ["--pull-every 700ms", "--reset-every 900ms"][seed % 2];
-        let settings = on(&format!(
-            "{network} --key test+encrypt --mixed --packets 1500 {faults} --seed {seed}"
-        ));
-        let account = run(&settings);
-        assert!(account.tally.delivered > 1_000, "{}", settings.command());
-    }
-}

@@ -11,8 +11,8 @@ mod liars;
 mod links;
 mod programs;
 mod pulls;
+mod runs;
 mod settings;
-mod torture;
 
 use hopwise_sim::run::Account;
 use hopwise_sim::{Settings, simulate};

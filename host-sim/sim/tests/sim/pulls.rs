@@ -9,6 +9,7 @@ use embassy_futures::select::select;
 use embedded_io_async::{Read, Write};
 use hopwise_app::{AppPort, LargeError, Mesh, RequestError, Stream, StreamError};
 use hopwise_sim::simulate_programs;
+use rayon::prelude::*;
 
 use super::{flag, on};
 
@@ -231,20 +232,33 @@ impl Drop for Speaking<'_> {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Successes {
-    pub(crate) tried: usize,
-    pub(crate) requests: usize,
-    pub(crate) large: usize,
-    pub(crate) streams: usize,
-    pub(crate) senders: usize,
+/// How many requests were answered, and how many large messages and streams arrived whole; each of how many.
+type Successes = [(usize, usize); 3];
+
+/// Runs seeds, of which at least so many tenths of all requests are answered, and nine tenths of all else arrives.
+pub(crate) fn assert_seeds(seeds: &[u64], tenths_of_requests: usize) {
+    let all: Vec<Successes> = seeds.par_iter().map(|&seed| run_a_seed(seed)).collect();
+    let least = [tenths_of_requests, 9, 9];
+    for (place, (what, least)) in ["requests", "large messages", "streams"].iter().zip(least).enumerate() {
+        let done: usize = all.iter().map(|of| of[place].0).sum();
+        let tried: usize = all.iter().map(|of| of[place].1).sum();
+        println!("{done} of {tried} {what}");
+        // Where pulled cables leave no path for long nothing can be done, so a seed alone may have few.
+        assert!(
+            done * 10 >= tried * least || seeds.len() == 1,
+            "{done} of {tried} {what}"
+        );
+    }
 }
 
 /// Runs a seed, in which all guarantees must be kept.
-pub(crate) fn assert_a_seed(seed: u64) -> Successes {
+fn run_a_seed(seed: u64) -> Successes {
     let resets = seed.is_multiple_of(4);
     let network = NETWORKS[seed as usize % NETWORKS.len()];
-    let (pulls, often) = (["300ms", "150ms"][seed as usize % 2], flag("--reset-every 3s", resets));
+    let pulls = ["300ms", "150ms"][seed as usize % 2];
+    let all_the_time = seed.is_multiple_of(8);
+    let every = ["--reset-every 3s", "--reset-every 700ms"][usize::from(all_the_time)];
+    let often = flag(every, resets);
     let settings = on(&format!(
         "{network} --pull-every {pulls} {often} --seed {seed} --for 400s"
     ));
@@ -259,14 +273,20 @@ pub(crate) fn assert_a_seed(seed: u64) -> Successes {
     assert_eq!(account.unwrap().violation, None);
     book.check(resets);
     std::mem::forget(again);
-    let (asked, sent, written) = (book.asked.borrow(), book.sent.borrow(), book.written.borrow());
-    Successes {
-        tried: asked.len(),
-        requests: asked.values().filter(|result| **result == Some(Ok(()))).count(),
-        large: sent.values().filter(|result| **result == Some(Ok(()))).count(),
-        streams: written.values().filter(|result| **result == Some(Ok(()))).count(),
-        senders: sent.len(),
+    if all_the_time {
+        // Programs that begin anew all the time seldom come to an end: it is enough that all guarantees are kept.
+        return Successes::default();
     }
+    let (asked, sent, written) = (book.asked.borrow(), book.sent.borrow(), book.written.borrow());
+    [
+        (successes(&asked), asked.len()),
+        (successes(&sent), sent.len()),
+        (successes(&written), sent.len()),
+    ]
+}
+
+fn successes<E: PartialEq>(results: &BTreeMap<Name, Option<Result<(), E>>>) -> usize {
+    results.values().filter(|result| **result == Some(Ok(()))).count()
 }
 
 /// Says, when a test fails, which seed it was.

@@ -2,8 +2,7 @@
 
 use hopwise_core::Rule;
 
-use super::super::claim::Case;
-use super::super::{Claims, How, Run, Verdict, built, routed, searched_diameter};
+use super::super::{Claims, How, Run, Verdict, built, diameters, routed};
 use super::{all, claim};
 use crate::dependency::{self, Scheme};
 use crate::stretch::Stretch;
@@ -72,11 +71,8 @@ pub(super) fn theorem_1_deadlock(run: &Run) -> Claims {
 }
 
 pub(super) fn theorem_2(run: &Run) -> Claims {
-    let mut cases = Vec::new();
-    for cube in all(4096, 12) {
-        let steps = cube.broadcast_steps();
-        cases.push(Case::new(cube.name(), steps, searched_diameter(run, &cube.name())?));
-    }
+    let cubes = all(4096, 12).into_iter();
+    let cases = diameters(run, cubes.map(|cube| (cube.name(), cube.broadcast_steps())))?;
     Ok(vec![
         claim(
             "Theorem 2: a broadcast takes at most k + j + ceil(log2 r) + floor(r/2) steps (never less than the \
