@@ -144,12 +144,12 @@ fn late_interrupts_come_within_their_bound() {
 
 #[test]
 fn a_more_urgent_interrupt_preempts_and_a_less_urgent_one_is_chained() {
-    // Interrupt 0, less urgent: writes to RAM where it is. Interrupt 1, more urgent: nothing.
+    // Interrupt 1, more urgent, waits for what ends its request: dsb.
     let mut cpu = core(
         &[0xbf00; 8],
         &[
             (16, &[0xbf00, 0xbf00, RETURN]),
-            (17, &[0xbf00, RETURN]),
+            (17, &[0xf3bf, 0x8f4f, RETURN]),
             (18, &[RETURN]),
         ],
     );

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::hash::mix;
-use hopwise_emulator::time::{SECOND, Time};
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Board, BoardOptions, Port, Script, World};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::{BoardConfig, CONFIG_BYTES, DEFAULT_BAUD};
@@ -14,6 +14,7 @@ use hopwise_rig::doctor::Patient;
 use hopwise_rig::update::Boards;
 
 use crate::rig::{CannotEmulate, EmulatedMesh};
+use crate::script::stops_after;
 use crate::setup::{self, Program};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,11 +162,16 @@ impl Patient for EmulatedPatient {
         &mut self.mesh
     }
 
-    /// At some time while it writes, which is another one for each cut.
+    /// At some time while it writes, which is another one for each cut; the supply falls within 1 to 100 ms.
     fn unplug(&mut self) -> bool {
         self.cuts += 1;
-        let soon = SECOND + mix(self.cuts) % (4 * SECOND);
-        self.act(self.mesh.world.now() + soon, Action::Off(0))
+        let at = self.mesh.world.now() + SECOND + mix(self.cuts) % (4 * SECOND);
+        let within = MILLISECOND * (1 + mix(!self.cuts) % 100);
+        let events = vec![
+            (at, Action::Fade(0, within)),
+            (at + stops_after(within), Action::Off(0)),
+        ];
+        self.mesh.world.set_script(Script::new(events)).is_ok()
     }
 
     fn plug(&mut self) -> bool {

@@ -3,6 +3,7 @@
 use hopwise_core::Network;
 use hopwise_emulator::boards::{BOARDS, BoardKind};
 use hopwise_emulator::chip::UART_NAMES;
+use hopwise_emulator::time::Time;
 use hopwise_emulator::world::{self, Port};
 use hopwise_language::Script;
 use hopwise_language::script::{Action, NoSuchPlace, PortName, PortOf, ScriptError, Stage, check_board, check_port};
@@ -43,8 +44,20 @@ pub fn read(
 ) -> Result<world::Script, ScriptError> {
     let script = Script::parse(text)?.resolve(&EmulatedBoards { network, place })?;
     let events = script.events().iter();
-    let events = events.filter_map(|event| Some((event.at.picos(), action(event.action)?)));
+    let events = events.flat_map(|event| {
+        let (at, action) = (event.at.picos(), action(event.action));
+        let stop = match action {
+            Some(world::Action::Fade(board, within)) => Some((at + stops_after(within), world::Action::Off(board))),
+            _ => None,
+        };
+        action.map(|action| (at, action)).into_iter().chain(stop)
+    });
     Ok(world::Script::new(events.collect()))
+}
+
+/// When a chip stops whose supply falls from 3.3 V to nothing within a time: at 1.7 V.
+pub fn stops_after(within: Time) -> Time {
+    within / 33 * 16
 }
 
 /// The serial port of a port of a default board.
@@ -105,8 +118,7 @@ mod tests {
     #[test]
     fn ports_have_numbers_and_names() {
         let port = |board, uart| Port { board, uart };
-        let text =
-            "1s cut 3.0; 2s plug 3.usart1; 3s cut 3.1\n4s plug 0.0 1.USART6; 5s press 2 for 20ms; 6s off 4 for 200ms";
+        let text = "1s cut 3.0; 2s plug 3.usart1; 3s cut 3.1\n4s plug 0.0 1.USART6; 5s press 2 for 20ms; 6s off 4 for 200ms; 7s fade 1 33ms";
         let expected = [
             (1_000, world::Action::Cut(port(3, 0))),
             (2_000, world::Action::Plug(port(3, 0))),
@@ -116,6 +128,8 @@ mod tests {
             (5_020, world::Action::Release(2)),
             (6_000, world::Action::Off(4)),
             (6_200, world::Action::On(4)),
+            (7_000, world::Action::Fade(1, 33 * MILLISECOND)),
+            (7_016, world::Action::Off(1)),
         ];
         let expected = expected.map(|(millis, action)| (millis * MILLISECOND, action));
         assert_eq!(script(text).expect("a script").events(), expected);

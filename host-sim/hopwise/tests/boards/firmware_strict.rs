@@ -2,20 +2,17 @@
 
 use crate::firmware_power::stored;
 use crate::firmware_support::{Rig, config, firmware};
+use crate::kinds::{a_late_clock, broken_rules};
 use crate::next_hop::start;
-use hopwise_emulator::chip::clocks::{Hse, Source};
+use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::chip::rules::{Rule, Violation};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::Action;
 use hopwise_node::wire::{BoardConfig, BoardState, CONFIG_BYTES, Command, Pattern, Traffic};
+use hopwise_rig::boards::DEFAULT;
 
 const GPIOA: u32 = 0x4002_0000;
 const AFRH: u32 = 0x24;
-
-fn broken_rules(rig: &Rig) -> Vec<Rule> {
-    let violations = rig.world.boards().iter().flat_map(|board| board.violations());
-    violations.map(|violation| violation.rule).collect()
-}
 
 #[test]
 fn a_board_without_an_external_clock_runs_and_says_so() {
@@ -38,42 +35,9 @@ fn a_board_without_an_external_clock_runs_and_says_so() {
 /// The firmware waits for the clock for 50 ms at least, and changes over to one that comes after that.
 #[test]
 fn a_clock_that_starts_late_is_waited_for_and_one_that_starts_too_late_is_used_when_it_comes() {
-    let Some(firmware) = firmware() else { return };
     for (hse_start, is_late) in [(10_000, false), (45_000, false), (700_000, true)] {
-        let mut rig = Rig::special(firmware, &config("path(2)", 0), |options| {
-            (options.hse_start, options.hsi_ppm) = (hse_start, 9_000.0);
-        });
-        rig.run_for(500 * MILLISECOND);
-        assert_late_clock(&mut rig, is_late, false, &format!("{hse_start}"));
-        rig.run_for(500 * MILLISECOND);
-        assert_late_clock(&mut rig, false, is_late, &format!("{hse_start}"));
+        a_late_clock(DEFAULT, hse_start, is_late);
     }
-}
-
-/// A board that runs from the clock inside, or no longer does, at the same frequencies: it says so, was not reset, and its time goes on.
-pub(crate) fn assert_late_clock(rig: &mut Rig, is_inside: bool, has_changed: bool, what: &str) {
-    let status = rig.status(0);
-    assert_eq!(status.state, BoardState::Configured, "{what}");
-    assert_eq!(status.fault.is_some(), is_inside, "{what}: {:?}", status.fault);
-    assert_eq!(
-        (broken_rules(rig), rig.world.boards()[0].resets()),
-        (vec![], 0),
-        "{what}"
-    );
-    let clocks = rig.world.boards()[0].cpu.bus.clocks();
-    let source = if is_inside { Source::Internal } else { Source::External };
-    assert_eq!(clocks.source, source, "{what}");
-    let said = rig
-        .log()
-        .iter()
-        .any(|line| line.text == "the external clock has come, and is used");
-    assert_eq!(said, has_changed, "{what}");
-    // Of 9,000 parts in a million too fast, it has had a second at most.
-    let (found, expected) = (status.uptime_ms, rig.world.now() / MILLISECOND);
-    assert!(
-        (expected - 5..expected + 10).contains(&found),
-        "{what}: {found} of {expected} ms"
-    );
 }
 
 /// Writing 32 bits at once takes 2.7 V: a board whose supply falls leaves its flash alone, and a config that it was sent is not half written.
@@ -91,17 +55,17 @@ fn a_board_whose_supply_falls_leaves_its_flash_alone() {
         (now + SECOND, Action::On(0)),
     ]);
     rig.run_for(300 * MILLISECOND);
-    rig.command(0, &Command::WriteConfig(&config("path(3)", 1)));
+    rig.command(0, &Command::WriteConfig(&config("path(3)", 0)));
     rig.run_for(650 * MILLISECOND);
     let refused = "the supply is too low for the flash to be written";
     assert!(rig.log().iter().any(|line| line.text == refused), "it was asked to");
     rig.run_for(600 * MILLISECOND);
     assert_eq!((stored(&mut rig), broken_rules(&rig)), (before.to_vec(), vec![]));
-    rig.command(0, &Command::WriteConfig(&config("path(3)", 1)));
+    rig.command(0, &Command::WriteConfig(&config("path(3)", 0)));
     rig.run_for(2 * SECOND);
     assert_eq!(
         stored(&mut rig),
-        config("path(3)", 1),
+        config("path(3)", 0),
         "with its supply it does as told"
     );
 }

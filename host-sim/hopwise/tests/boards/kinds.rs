@@ -7,6 +7,8 @@ use hopwise_emulate::firmware;
 use hopwise_emulate::rig;
 use hopwise_emulate::setup::{self, Differences, Program};
 use hopwise_emulator::boards::{self, BoardKind};
+use hopwise_emulator::chip::clocks::Source;
+use hopwise_emulator::chip::rules::Rule;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, World};
@@ -42,6 +44,42 @@ fn assert_strict(world: &World) {
     for (number, board) in world.boards().iter().enumerate() {
         assert_eq!(board.resets(), 0, "board {number}, a {}", board.kind().name);
     }
+}
+
+pub(crate) fn broken_rules(rig: &Rig) -> Vec<Rule> {
+    let violations = rig.world.boards().iter().flat_map(|board| board.violations());
+    violations.map(|violation| violation.rule).collect()
+}
+
+/// A board whose external clock starts so many microseconds after it is switched on. Where that is too late, it runs from the one inside, which it says,
+/// until then: it is not reset, and its time goes on.
+pub(crate) fn a_late_clock(name: &str, hse_start: u32, is_late: bool) {
+    let Some((program, firmware)) = programmed(name) else {
+        return;
+    };
+    let what = format!("{name}, {hse_start}");
+    let mut rig = Rig::special(firmware, &config("path(2)", 0), |options| {
+        *options = BoardOptions::of(program.kind);
+        (options.hse_start, options.hsi_ppm) = (hse_start, 9_000.0);
+    });
+    let mut times = Vec::new();
+    for (is_inside, has_changed) in [(is_late, false), (false, is_late)] {
+        rig.run_for(500 * MILLISECOND);
+        let status = rig.status(0);
+        assert_eq!(status.state, BoardState::Configured, "{what}");
+        assert_eq!(status.fault.is_some(), is_inside, "{what}: {:?}", status.fault);
+        let resets = rig.world.boards()[0].resets();
+        assert_eq!((broken_rules(&rig), resets), (vec![], 0), "{what}");
+        let source = if is_inside { Source::Internal } else { Source::External };
+        assert_eq!(rig.world.boards()[0].cpu.bus.clocks().source, source, "{what}");
+        let change = "the external clock has come, and is used";
+        let lines = rig.log();
+        assert_eq!(lines.iter().any(|line| line.text == change), has_changed, "{what}");
+        times.push(status.uptime_ms);
+    }
+    // The clock inside is 9,000 parts in a million too fast.
+    let passed = times[1] - times[0];
+    assert!((499..507).contains(&passed), "{what}: {passed} ms");
 }
 
 /// Boards of one kind, as a network whose nodes have as many links as the board.

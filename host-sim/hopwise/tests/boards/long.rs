@@ -52,6 +52,11 @@ fn eighteen_boards_get_an_image_through_the_mesh() {
     assert!(report.erase_seconds + report.transfer_seconds <= 12.0, "{report:?}");
 }
 
+#[test]
+fn other_boards_use_an_external_clock_that_comes_late() {
+    ["nucleo-g474re", "nucleo-h743zi"].map(|name| kinds::a_late_clock(name, 700_000, true));
+}
+
 /// A board each, with 200 power cuts.
 #[test]
 fn power_fails_two_thousand_times() {

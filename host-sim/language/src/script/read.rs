@@ -82,12 +82,7 @@ pub(super) fn parse_event(words: &[&str]) -> Result<Vec<At>, String> {
             let (board, end) = (board()?, time.after(length(held)?));
             return Ok(vec![(time, Action::Press(board)), (end, Action::Release(board))]);
         }
-        ("fade", [within]) => {
-            let (board, within) = (board()?, length(within)?);
-            // A chip stops at 1.7 of 3.3 V.
-            let stop = time.after(Time::from_nanos(within.nanos() / 33 * 16));
-            return Ok(vec![(time, Action::Fade(board, within)), (stop, Action::Off(board))]);
-        }
+        ("fade", [within]) => Action::Fade(board()?, length(within)?),
         ("off", ["for", held]) => {
             let (board, end) = (board()?, time.after(length(held)?));
             return Ok(vec![(time, Action::Off(board)), (end, Action::On(board))]);

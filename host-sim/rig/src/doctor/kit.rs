@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use hopwise_node::store::Slot;
 use hopwise_node::wire::{BoardState, CONFIG_BYTES, Command};
 
 use super::{Doctor, LOOK, RESTARTS_WITHIN, Verdict};
-use crate::update::{Package, update};
+use crate::update::{Package, hex, update};
 
 /// Requests whose time is measured.
 const REQUESTS: usize = 200;
@@ -48,7 +49,12 @@ impl Doctor<'_> {
                 self.figure("update: erase", report.erase_seconds, "s");
                 self.figure("update: transfer", report.transfer_seconds, "s");
                 self.figure("update: all", report.seconds, "s");
-                self.good("update", format!("a new image runs after {:.1} s", report.seconds));
+                let [first, second] = [Slot::First, Slot::Second].map(|slot| hex(&package.for_slot(slot).plan.hash));
+                let text = format!(
+                    "a new image runs after {:.1} s; SHA-256 {first} or {second}",
+                    report.seconds
+                );
+                self.good("update", text);
             }
             Err(error) => self.fault("update", error.to_string()),
         }
