@@ -35,7 +35,9 @@ impl Slots<'_> {
         change: impl FnOnce(&mut Flash<'_, Blocking>) -> Result<(), flash::Error>,
     ) -> Result<(), FlashFailed> {
         let flash = self.0.as_mut().ok_or(FlashFailed)?;
-        boards::change_flash(|| change(flash)).and_then(Result::ok).ok_or(FlashFailed)
+        boards::change_flash(|| change(flash))
+            .and_then(Result::ok)
+            .ok_or(FlashFailed)
     }
 }
 

@@ -63,7 +63,9 @@ impl Images {
         change: impl FnOnce(&mut Flash<'_, Blocking>) -> Result<(), flash::Error>,
     ) -> Result<(), FlashFailed> {
         let flash = self.0.as_mut().ok_or(FlashFailed)?;
-        boards::change_flash(|| change(flash)).and_then(Result::ok).ok_or(FlashFailed)
+        boards::change_flash(|| change(flash))
+            .and_then(Result::ok)
+            .ok_or(FlashFailed)
     }
 
     /// Erases a sector; returns where the next begins.

@@ -107,7 +107,7 @@ impl Peripheral for PwrL4G4 {
 }
 
 const CR1: usize = 0;
-const CR2: usize = 4 / 4;
+const CR2: usize = 1;
 const CR3: usize = 0x0c / 4;
 const D3CR: usize = 0x18 / 4;
 /// BYPASS, LDOEN and SCUEN.
