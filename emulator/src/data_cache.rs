@@ -3,7 +3,7 @@
 //! What silicon has in its cache at a moment depends on everything that ran before, also on reads that the core did ahead. Here a seed says it: a line may be
 //! in the cache or not whenever DMA comes by. Firmware that cleans and invalidates as the manual says (PM0253, ST's AN4839) does not notice.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::hash::mix;
@@ -22,13 +22,14 @@ pub(crate) enum Maintenance {
     CleanAndInvalidate,
 }
 
+#[derive(Hash)]
 pub(crate) struct DataCache {
     /// RAM, from its first byte.
     behind: Vec<u8>,
-    /// Lines that DMA has written to while they were in the cache: the core sees what was there before.
-    stale: BTreeSet<usize>,
-    /// What the MPU keeps out of the cache, in offsets.
-    pub(crate) uncached: Vec<Range<usize>>,
+    /// Lines that DMA has written to while they were in the cache, with what the core saw then, and sees until the line is read anew.
+    stale: BTreeMap<usize, Vec<u8>>,
+    /// Regions of the MPU, in offsets, and whether the cache keeps what is there: the last one that has a place decides.
+    pub(crate) regions: Vec<(Range<usize>, bool)>,
     accesses: u64,
 }
 
@@ -41,8 +42,8 @@ impl DataCache {
     pub(crate) fn new(ram: &[u8]) -> Self {
         DataCache {
             behind: ram.to_vec(),
-            stale: BTreeSet::new(),
-            uncached: Vec::new(),
+            stale: BTreeMap::new(),
+            regions: Vec::new(),
             accesses: 0,
         }
     }
@@ -53,7 +54,8 @@ impl DataCache {
     }
 
     fn is_cached(&self, at: usize) -> bool {
-        !self.uncached.iter().any(|range| range.contains(&at))
+        let of_place = self.regions.iter().rfind(|(range, _)| range.contains(&at));
+        of_place.is_none_or(|(_, is_cached)| *is_cached)
     }
 
     /// Does something to the line of an offset, of which `ram` is what the core sees.
@@ -62,10 +64,11 @@ impl DataCache {
         let (Some(seen), Some(behind)) = (ram.get_mut(line.clone()), self.behind.get_mut(line.clone())) else {
             return;
         };
-        // What the core has not written to need not be written back.
-        let is_stale = self.stale.contains(&line.start);
-        if what != Maintenance::Invalidate && !is_stale {
+        // What the core has not written to since is not written back.
+        let is_dirty = self.stale.get(&line.start).is_none_or(|before| before != seen);
+        if what != Maintenance::Invalidate && is_dirty {
             behind.copy_from_slice(seen);
+            self.stale.remove(&line.start);
         }
         if what != Maintenance::Clean {
             seen.copy_from_slice(behind);
@@ -104,7 +107,8 @@ impl DataCache {
         let is_cached = self.pass(at, ram);
         *self.behind.get_mut(at)? = byte;
         if is_cached {
-            self.stale.insert(line(at).start);
+            let seen = ram.get(line(at))?;
+            self.stale.entry(line(at).start).or_insert_with(|| seen.to_vec());
         } else {
             *ram.get_mut(at)? = byte;
         }
@@ -118,11 +122,28 @@ mod tests {
 
     const RAM: usize = 4096;
 
-    /// What arrives of a message that the core writes and DMA sends, and of one that DMA writes and the core reads, for each line.
-    fn arrives(uncached: Vec<Range<usize>>, before: Option<Maintenance>, after: Option<Maintenance>) -> [usize; 2] {
+    #[test]
+    fn what_the_core_writes_over_a_stale_line_is_written_back() {
         let mut ram = vec![0; RAM];
         let mut cache = DataCache::new(&ram);
-        cache.uncached = uncached;
+        (0..RAM).for_each(|at| cache.dma_store(at, 2, &mut ram).expect("RAM"));
+        assert!(!cache.stale.is_empty());
+        ram.fill(3);
+        (0..RAM)
+            .step_by(LINE)
+            .for_each(|at| cache.maintain(Maintenance::Clean, at, &mut ram));
+        assert_eq!((cache.behind(), cache.stale.len()), (&ram[..], 0));
+    }
+
+    /// What arrives of a message that the core writes and DMA sends, and of one that DMA writes and the core reads, for each line.
+    fn arrives(
+        regions: Vec<(Range<usize>, bool)>,
+        before: Option<Maintenance>,
+        after: Option<Maintenance>,
+    ) -> [usize; 2] {
+        let mut ram = vec![0; RAM];
+        let mut cache = DataCache::new(&ram);
+        cache.regions = regions;
         ram.fill(1);
         let whole = |cache: &mut DataCache, what: Option<Maintenance>, ram: &mut [u8]| {
             for at in (0..RAM).step_by(LINE) {
@@ -142,12 +163,11 @@ mod tests {
     fn dma_and_the_core_agree_if_the_cache_is_cleaned_and_invalidated() {
         let [clean, invalidate] = [Maintenance::Clean, Maintenance::Invalidate].map(Some);
         assert_eq!(arrives(vec![], clean, invalidate), [RAM; 2]);
-        assert_eq!(arrives(vec![0..RAM; 1], None, None), [RAM; 2], "not cached");
-        let [sent, received] = arrives(vec![], None, None);
-        assert!(
-            (1..RAM).contains(&sent) && (1..RAM).contains(&received),
-            "{sent} {received}"
-        );
+        assert_eq!(arrives(vec![(0..RAM, false)], None, None), [RAM; 2], "not cached");
+        for regions in [vec![], vec![(0..RAM, false), (0..RAM, true)]] {
+            let found = arrives(regions, None, None);
+            assert!(found.iter().all(|arrived| (1..RAM).contains(arrived)), "{found:?}");
+        }
         // Invalidating in place of cleaning loses what the core has written.
         assert_eq!(arrives(vec![], invalidate, invalidate), [0, RAM]);
     }

@@ -224,14 +224,13 @@ impl Memory {
         }
     }
 
-    /// What the data cache, if it is on, does not keep from now on.
-    pub(crate) fn keep_out_of_cache(&mut self, uncached: impl Iterator<Item = Range<u32>>) {
+    /// Regions, and whether the data cache, if it is on, keeps what is there from now on.
+    pub(crate) fn set_regions(&mut self, regions: impl Iterator<Item = (Range<u32>, bool)>) {
         let base = self.sizes.sram_base;
         let offset = |address: u32| address.saturating_sub(base) as usize;
         if let Some(cache) = &mut self.cache {
-            cache.uncached = uncached
-                .map(|Range { start, end }| offset(start)..offset(end))
-                .collect();
+            let regions = regions.map(|(range, is_cached)| (offset(range.start)..offset(range.end), is_cached));
+            cache.regions = regions.collect();
         }
     }
 
@@ -296,7 +295,7 @@ impl Memory {
         }
     }
 
-    /// A reset: what RAM was about to write is lost.
+    /// A reset: what RAM was about to write, and what was in the data cache alone, is lost.
     pub(crate) fn lose_unwritten(&mut self) {
         self.switch_data_cache(false);
         if let Some((word, held)) = self.unwritten.take() {
@@ -418,6 +417,10 @@ impl Memory {
         self.own.len()
     }
 
+    pub(crate) fn data_cache(&self) -> Option<&DataCache> {
+        self.cache.as_deref()
+    }
+
     /// The contents of everything that can change, in a fixed order, for a hash.
     pub(crate) fn changeable(&self) -> impl Iterator<Item = &[u8]> {
         self.own
@@ -425,7 +428,6 @@ impl Memory {
             .flatten()
             .map(|sector| &sector[..])
             .chain([&self.sram[..], &self.ccm[..]])
-            .chain(self.cache.iter().map(|cache| cache.behind()))
     }
 }
 

@@ -33,7 +33,7 @@ use crate::memory::Memory;
 use art::Art;
 use fault::FaultReport;
 use mpu::Mpu;
-use nvic::{Lateness, Nvic};
+use nvic::{InterruptLatency, Nvic};
 use scs::SystemControl;
 use systick::SysTick;
 
@@ -90,7 +90,7 @@ pub struct Cpu<B: Bus> {
     /// The address that an exclusive load has marked.
     exclusive: Option<u32>,
     nvic: Nvic,
-    lateness: Lateness,
+    latency: InterruptLatency,
     scs: SystemControl,
     mpu: Mpu,
     systick: SysTick,
@@ -146,7 +146,7 @@ impl<B: Bus> Cpu<B> {
             sleep: Sleep::Awake,
             exclusive: None,
             nvic: Nvic::default(),
-            lateness: Lateness::default(),
+            latency: InterruptLatency::default(),
             scs: SystemControl::new(),
             mpu: Mpu::default(),
             systick: SysTick::default(),
@@ -199,7 +199,7 @@ impl<B: Bus> Cpu<B> {
 
     /// Has interrupts come late from now on, each by less than a number of cycles, as the seed says.
     pub fn delay_interrupts(&mut self, seed: u64, bound: Cycles) {
-        (self.lateness.seed, self.lateness.bound) = (seed, bound);
+        (self.latency.seed, self.latency.bound) = (seed, bound);
     }
 
     /// Executes nothing until it is [resumed](Self::resume) or reset.
@@ -297,18 +297,11 @@ impl<B: Bus + Hash> Hash for Cpu<B> {
         (self.s, self.fpscr).hash(hasher);
         (self.primask, self.faultmask, self.basepri, self.control).hash(hasher);
         (self.event, self.sleep, self.exclusive, self.reset_request).hash(hasher);
-        (
-            &self.nvic,
-            self.lateness,
-            &self.scs,
-            &self.mpu,
-            &self.systick,
-            &self.art,
-        )
-            .hash(hasher);
+        (&self.nvic, self.latency, &self.scs, &self.mpu, &self.systick, &self.art).hash(hasher);
         (self.now, self.stalled_until, self.instructions).hash(hasher);
         (self.exceptions, self.fault_count).hash(hasher);
         self.memory.changeable().for_each(|memory| hasher.write(memory));
+        self.memory.data_cache().hash(hasher);
         self.bus.hash(hasher);
     }
 }

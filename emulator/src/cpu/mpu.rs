@@ -15,10 +15,11 @@ const SRD: u32 = 0xff << 8;
 const AP: u32 = 7 << 24;
 const ALL_MAY: u32 = 3 << 24;
 const XN: u32 = 1 << 28;
-/// RASR: shareable, cacheable, and the bit of TEX that says how.
-const SHAREABLE: u32 = 1 << 18;
-const CACHEABLE: u32 = 1 << 17;
-const TEX_CACHED: u32 = 1 << 21;
+/// RASR: S, C and B, and the bit of TEX with which C and B are the policy of the cache in the core: nothing is kept if both are 0.
+const S: u32 = 1 << 18;
+const C: u32 = 1 << 17;
+const B: u32 = 1 << 16;
+const TEX_2: u32 = 1 << 21;
 /// Nothing of the image is executed from here on.
 const DATA: u32 = 0x2000_0000;
 
@@ -63,13 +64,13 @@ impl Mpu {
         all.copied().filter(|(_, attributes)| attributes & ENABLE != 0)
     }
 
-    /// What the data cache does not keep. On a Cortex-M7 that is also what is shareable.
-    pub(super) fn uncached(&self) -> impl Iterator<Item = Range<u32>> {
-        let uncached = |attributes: u32| attributes & (CACHEABLE | TEX_CACHED) == 0 || attributes & SHAREABLE != 0;
-        let regions = self.in_force().filter(move |(_, attributes)| uncached(*attributes));
-        regions.map(|(base, attributes)| {
+    /// The regions, and whether the data cache keeps what is there. A Cortex-M7 keeps nothing that is shareable.
+    pub(super) fn regions(&self) -> impl Iterator<Item = (Range<u32>, bool)> {
+        self.in_force().map(|(base, attributes)| {
             let last = u32::MAX >> (31 - (attributes >> 1 & 31));
-            base & !last..(base | last).saturating_add(1)
+            let is_cacheable = attributes & C != 0 || attributes & (TEX_2 | B) == TEX_2 | B;
+            let range = base & !last..(base | last).saturating_add(1);
+            (range, is_cacheable && attributes & S == 0)
         })
     }
 
@@ -81,7 +82,9 @@ impl Mpu {
         let bits = self.in_force().map(|(base, attributes)| {
             let refused = if attributes & AP == ALL_MAY { 0 } else { AP };
             let never = if base < DATA { attributes & XN } else { 0 };
-            attributes & SRD | refused | never
+            // Write-through: RAM has what the core writes at once.
+            let through = if attributes & (C | B) == C { C } else { 0 };
+            attributes & SRD | refused | never | through
         });
         let bits = bits.fold(0, |all, bits| all | bits);
         (bits != 0).then_some(("MPU_RASR", bits))
@@ -94,7 +97,7 @@ impl<B: Bus> Cpu<B> {
         if let Some((register, bits)) = self.mpu.unmodeled() {
             self.notice(Notice::Unmodeled { register, bits });
         }
-        self.memory.keep_out_of_cache(self.mpu.uncached());
+        self.memory.set_regions(self.mpu.regions());
     }
 }
 
@@ -154,8 +157,14 @@ mod tests {
         assert!((1..all).contains(&sent(&[on], None)));
         assert_eq!(sent(&[on], Some(DCCMVAC)), all);
         assert_eq!(sent(&[on], Some(DCIMVAC)), 0, "that is lost");
-        // 64 KiB that everyone may access: normal memory, not cacheable; cacheable and shareable; cacheable.
-        for (attributes, is_uncached) in [(0x0308_001f, true), (0x0306_001f, true), (0x0302_001f, false)] {
+        // 64 KiB that everyone may access: normal memory, not cacheable; cacheable and shareable; cacheable, in two ways; not cacheable in the core.
+        for (attributes, is_uncached) in [
+            (0x0308_001f, true),
+            (0x0307_001f, true),
+            (0x0303_001f, false),
+            (0x0321_001f, false),
+            (0x0320_001f, true),
+        ] {
             let regions = [(RBAR, RAM | 0x10), (RASR, attributes), (CTRL, 5), on];
             assert_eq!(sent(&regions, None) == all, is_uncached, "{attributes:x}");
         }
@@ -163,12 +172,13 @@ mod tests {
 
     #[test]
     fn protection_is_not_modeled() {
-        // Read only; nothing but the regions; nothing executed in the flash; a part left out.
+        // Read only; nothing but the regions; nothing executed in the flash; a part left out; write-through.
         for (base, attributes, control) in [
-            (RAM, 0x0602_001f, 5),
-            (RAM, 0x0302_001f, 1),
-            (0x0800_0000, 0x1302_001f, 5),
-            (RAM, 0x0302_011f, 5),
+            (RAM, 0x0603_001f, 5),
+            (RAM, 0x0303_001f, 1),
+            (0x0800_0000, 0x1303_001f, 5),
+            (RAM, 0x0303_011f, 5),
+            (RAM, 0x0302_001f, 5),
         ] {
             let writes = [
                 (0xe000_ed9c, base | 0x10),

@@ -27,7 +27,7 @@ pub(super) const THREAD_PRIORITY: i32 = 256;
 pub(super) const PRIORITY_BITS: u8 = 0xf0;
 
 /// Cycles for which the core still sees a request after it has written what clears it.
-const ON_ITS_WAY: Cycles = 4;
+const WRITE_LATENCY: Cycles = 4;
 
 /// Exceptions, a bit for each.
 type Set = u128;
@@ -56,7 +56,7 @@ fn shown(set: Set, word: u32) -> u32 {
 
 /// Interrupts come late, each by a time of its own below a bound, as those of a bus that others use do.
 #[derive(Clone, Copy, Default, Hash)]
-pub(super) struct Lateness {
+pub(super) struct InterruptLatency {
     pub(super) seed: u64,
     /// The longest time; 0 if they come at once.
     pub(super) bound: Cycles,
@@ -65,7 +65,7 @@ pub(super) struct Lateness {
     until: Option<Cycles>,
 }
 
-impl Lateness {
+impl InterruptLatency {
     /// The requests that the core sees now, of those that there are, and when it may see more.
     pub(super) fn delay(&mut self, lines: InterruptLines, now: Cycles) -> (InterruptLines, Cycles) {
         self.shown &= lines;
@@ -161,10 +161,10 @@ impl Nvic {
     }
 
     /// The handler of an exception ends. A request that it has only just cleared is still seen, so the handler begins once more: what is written to a
-    /// peripheral is on its way for a while (ST's AN4044 and errata sheets).
+    /// peripheral is on its way for a while.
     pub(super) fn end_handler(&mut self, exception: usize, now: Cycles) {
         self.deactivate(exception);
-        if has(self.fallen, exception) && now < self.fallen_at + ON_ITS_WAY {
+        if has(self.fallen, exception) && now < self.fallen_at + WRITE_LATENCY {
             self.pend(exception, true);
         }
     }

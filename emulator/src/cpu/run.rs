@@ -47,7 +47,7 @@ impl<B: Bus> Cpu<B> {
     /// Lets the chip and the timers do what is due. Returns when that is again.
     fn sense(&mut self) -> Cycles {
         let next = self.bus.poll(self.now, &mut self.memory);
-        let (lines, more) = self.lateness.delay(self.bus.interrupt_lines(), self.now);
+        let (lines, more) = self.latency.delay(self.bus.interrupt_lines(), self.now);
         let next = next.min(more);
         let mut newly_pending = self.nvic.see_lines(lines, self.now);
         if self.systick.advance(self.now) {

@@ -239,7 +239,7 @@ impl<B: Bus> Cpu<B> {
                 self.scs.ccr = value & (CONFIGURATION | INSTRUCTION_CACHE | DATA_CACHE) | BRANCH_PREDICTION;
                 self.art.switch_core_cache(value & INSTRUCTION_CACHE != 0);
                 self.memory.switch_data_cache(value & DATA_CACHE != 0);
-                self.memory.keep_out_of_cache(self.mpu.uncached());
+                self.memory.set_regions(self.mpu.regions());
             }
             0xe000_ed14 => self.scs.ccr = value & CONFIGURATION,
             0xe000_ed18..=0xe000_ed23 => self.write_priorities(4, address - 0xe000_ed18, bytes, value),
