@@ -90,7 +90,7 @@ impl Upkeep for Rest {
     fn heartbeat(&mut self) {
         boards::feed_watchdog();
         #[cfg(not(chip_l4))]
-        boards::change_to_external_clock();
+        boards::switch_to_external_clock();
         self.programs.look();
         self.losses.tell();
     }

@@ -15,6 +15,9 @@ const INTERNAL: PllPreDiv = PllPreDiv::DIV8;
 pub(super) const FULL_SPEED: Sysclk = Sysclk::PLL1_P;
 const _: () = assert!(CLOCK.pll_input == 2_000_000, "both clocks are divided to the same");
 
+/// The PVD's level, 2.9 V: writing 32 bits of the flash at once takes 2.7.
+pub(super) const PVD_LEVEL: u8 = 7;
+
 pub(super) fn start() -> embassy_stm32::Peripherals {
     let mut config = embassy_stm32::Config::default();
     config.rcc.hse = super::hse();
@@ -36,33 +39,11 @@ pub(super) fn is_clocked_from_inside() -> bool {
     pac::RCC.pllcfgr().read().pllsrc() == PllSource::HSI
 }
 
-pub(super) fn switch_pll(on: bool) {
-    pac::RCC.cr().modify(|w| w.set_pllon(on));
-    while pac::RCC.cr().read().pllrdy() != on {}
-}
-
-pub(super) fn feed_pll_from_outside() {
+pub(super) fn feed_pll_from_hse() {
     pac::RCC.pllcfgr().modify(|w| {
         w.set_pllsrc(PllSource::HSE);
         w.set_pllm(CLOCK.prediv);
     });
-}
-
-pub(super) fn run_from(clock: Sysclk) {
-    pac::RCC.cfgr().modify(|w| w.set_sw(clock));
-    while pac::RCC.cfgr().read().sws() != clock {}
-}
-
-/// Has the PVD watch the supply, from 2.9 V down. Writing 32 bits at once takes 2.7.
-pub(super) fn watch_supply() {
-    pac::PWR.cr1().modify(|w| {
-        w.set_pls(7);
-        w.set_pvde(true);
-    });
-}
-
-pub(super) fn is_supply_low() -> bool {
-    pac::PWR.csr1().read().pvdo()
 }
 
 /// Switches on what hides the wait states of the flash. embassy leaves it off: a board then has time for three quarters of its

@@ -16,6 +16,9 @@ const INTERNAL: PllPreDiv = PllPreDiv::DIV4;
 pub(super) const FULL_SPEED: Sysclk = Sysclk::PLL1_R;
 const _: () = assert!(CLOCK.pll_input == 4_000_000, "both clocks are divided to the same");
 
+/// The PVD's level, 2.9 V.
+pub(super) const PVD_LEVEL: u8 = 6;
+
 /// 170 MHz needs the boost mode. embassy divides and waits as it should, but does not get it: stm32-metapac 21 has R1MODE at bit 0 of PWR_CR5,
 /// RM0440 at 8. And it resets the PWR when it begins, so it begins with its own 16 MHz.
 pub(super) fn start() -> embassy_stm32::Peripherals {
@@ -50,37 +53,11 @@ pub(super) fn is_clocked_from_inside() -> bool {
     pac::RCC.pllcfgr().read().pllsrc() == PllSource::HSI
 }
 
-pub(super) fn switch_pll(on: bool) {
-    pac::RCC.cr().modify(|w| w.set_pllon(on));
-    while pac::RCC.cr().read().pllrdy() != on {}
-}
-
-pub(super) fn feed_pll_from_outside() {
+pub(super) fn feed_pll_from_hse() {
     pac::RCC.pllcfgr().modify(|w| {
         w.set_pllsrc(PllSource::HSE);
         w.set_pllm(CLOCK.prediv);
     });
-}
-
-/// Between a slow clock and one above 80 MHz the chip needs a microsecond at half of that.
-pub(super) fn run_from(clock: Sysclk) {
-    pac::RCC.cfgr().modify(|w| w.set_hpre(AHBPrescaler::DIV2));
-    pac::RCC.cfgr().modify(|w| w.set_sw(clock));
-    while pac::RCC.cfgr().read().sws() != clock {}
-    cortex_m::asm::delay(170);
-    pac::RCC.cfgr().modify(|w| w.set_hpre(CLOCK.ahb));
-}
-
-/// Has the PVD watch the supply, from 2.9 V down.
-pub(super) fn watch_supply() {
-    pac::PWR.cr2().modify(|w| {
-        w.set_pls(6);
-        w.set_pvde(true);
-    });
-}
-
-pub(super) fn is_supply_low() -> bool {
-    pac::PWR.sr2().read().pvdo()
 }
 
 /// Switches on what hides the wait states of the flash. The caches are on after reset.

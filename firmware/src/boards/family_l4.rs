@@ -11,6 +11,9 @@ pub(super) use embassy_stm32::rcc::PllRDiv as PllDiv;
 
 const _: () = assert!(CLOCK.pll_input == 4_000_000, "the MSI has 4 MHz");
 
+/// The PVD's level, 2.9 V.
+pub(super) const PVD_LEVEL: pac::pwr::vals::Pls = pac::pwr::vals::Pls::V2_9;
+
 pub(super) fn start() -> embassy_stm32::Peripherals {
     let mut config = embassy_stm32::Config::default();
     config.rcc.msi = Some(MSIRange::RANGE4M);
@@ -58,15 +61,3 @@ pub(super) fn is_clocked_from_inside() -> bool {
 
 /// The caches are on after reset, and embassy switches on the prefetch.
 pub(super) fn accelerate() {}
-
-/// Has the PVD watch the supply, from 2.9 V down.
-pub(super) fn watch_supply() {
-    pac::PWR.cr2().modify(|w| {
-        w.set_pls(pac::pwr::vals::Pls::V2_9);
-        w.set_pvde(true);
-    });
-}
-
-pub(super) fn is_supply_low() -> bool {
-    pac::PWR.sr2().read().pvdo()
-}

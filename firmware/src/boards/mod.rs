@@ -92,10 +92,10 @@ pub(crate) fn start() -> Peripherals {
     if family::is_clocked_from_inside() {
         switch_on_hse();
     }
-    family::watch_supply();
+    watch_supply();
     // It may still be rising. What is wrong for longer is said by whoever writes to the flash.
     for _ in 0..SUPPLY_RISES {
-        if !family::is_supply_low() {
+        if !is_supply_low() {
             break;
         }
         cortex_m::asm::delay(MILLISECOND);
@@ -107,18 +107,63 @@ pub(crate) fn start() -> Peripherals {
 /// Changes over to the external clock if that has come after all: from an ST-LINK whose USB was plugged in late. Both clocks are divided to the
 /// same, so all rates stay. While the PLL starts again they do not: a frame may be damaged, and embassy's clock loses some 0.2 ms.
 #[cfg(not(chip_l4))]
-pub(crate) fn change_to_external_clock() {
+pub(crate) fn switch_to_external_clock() {
     if !family::is_clocked_from_inside() || !pac::RCC.cr().read().hserdy() {
         return;
     }
     cortex_m::interrupt::free(|_| {
-        family::run_from(Sysclk::HSI);
-        family::switch_pll(false);
-        family::feed_pll_from_outside();
-        family::switch_pll(true);
-        family::run_from(family::FULL_SPEED);
+        switch(Sysclk::HSI);
+        enable_pll(false);
+        family::feed_pll_from_hse();
+        enable_pll(true);
+        switch(family::FULL_SPEED);
     });
     defmt::info!("the external clock has come, and is used");
+}
+
+/// Has the system run from a clock that is ready. Between a slow one and one above 80 MHz a G4 needs a microsecond at half of that.
+#[cfg(not(chip_l4))]
+fn switch(clock: Sysclk) {
+    #[cfg(chip_g4)]
+    pac::RCC.cfgr().modify(|w| w.set_hpre(AHBPrescaler::DIV2));
+    pac::RCC.cfgr().modify(|w| w.set_sw(clock));
+    while pac::RCC.cfgr().read().sws() != clock {}
+    #[cfg(chip_g4)]
+    {
+        cortex_m::asm::delay(170);
+        pac::RCC.cfgr().modify(|w| w.set_hpre(CLOCK.ahb));
+    }
+}
+
+#[cfg(any(chip_f4, chip_g4))]
+fn enable_pll(on: bool) {
+    pac::RCC.cr().modify(|w| w.set_pllon(on));
+    while pac::RCC.cr().read().pllrdy() != on {}
+}
+
+#[cfg(chip_h7)]
+fn enable_pll(on: bool) {
+    pac::RCC.cr().modify(|w| w.set_pllon(0, on));
+    while pac::RCC.cr().read().pllrdy(0) != on {}
+}
+
+/// Has the PVD watch the supply.
+fn watch_supply() {
+    #[cfg(any(chip_f4, chip_h7))]
+    let control = pac::PWR.cr1();
+    #[cfg(any(chip_g4, chip_l4))]
+    let control = pac::PWR.cr2();
+    control.modify(|w| w.set_pls(family::PVD_LEVEL));
+    control.modify(|w| w.set_pvde(true));
+}
+
+/// Whether the supply is below the PVD's level.
+fn is_supply_low() -> bool {
+    #[cfg(any(chip_f4, chip_h7))]
+    let status = pac::PWR.csr1();
+    #[cfg(any(chip_g4, chip_l4))]
+    let status = pac::PWR.sr2();
+    status.read().pvdo()
 }
 
 /// Starts the watchdog.
@@ -155,7 +200,7 @@ pub(crate) fn clock(port: u8) -> Option<UartClock> {
 /// Does something that erases or writes the flash. The data cache is off meanwhile and forgets what it knew. `None`, with nothing done, while the
 /// supply is below what writing takes: it may be falling for good.
 pub(crate) fn change_flash<R>(change: impl FnOnce() -> R) -> Option<R> {
-    if family::is_supply_low() {
+    if is_supply_low() {
         defmt::error!("the supply is too low for the flash to be written");
         return None;
     }
