@@ -4,6 +4,7 @@ use super::Chip;
 use super::rules::Rule;
 use super::slots::{LINES, Unit};
 use crate::cpu::{Bus, Cycles, FlashReading, InterruptLines, Notice, Stop};
+use crate::hash::mix;
 use crate::memory::{FLASH, Memory};
 
 impl Bus for Chip {
@@ -22,14 +23,15 @@ impl Bus for Chip {
                         let word = self
                             .peripheral(unit)
                             .map_or(0, |peripheral| peripheral.read(offset & !3, now));
-                        match unit {
-                            Unit::Rtc => self.check_unit(unit),
-                            Unit::Pwr => {
-                                return Some((word | self.low_supply(offset & !3, now)) >> (8 * (address & 3)));
-                            }
-                            _ => {}
+                        if unit == Unit::Rtc {
+                            self.check_unit(unit);
                         }
-                        word
+                        let pvdo = if unit == Unit::Pwr {
+                            self.pvdo(offset & !3, now)
+                        } else {
+                            0
+                        };
+                        word | pvdo
                     }
                 }
             }
@@ -44,7 +46,12 @@ impl Bus for Chip {
 
     fn write(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> Option<()> {
         if (FLASH..FLASH + memory.flash_size()).contains(&address) {
-            let value = self.as_supplied(value, now);
+            // Some bits stay ones.
+            let value = if self.lacks_supply(now) {
+                value | mix(now) as u32
+            } else {
+                value
+            };
             let busy = self.flash.program(address, bytes, value, now, memory);
             self.stall += self.clocks.cycles_in(busy);
             self.check_unit(Unit::Flash);

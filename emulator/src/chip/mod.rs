@@ -478,7 +478,7 @@ impl Chip {
             Unit::Flash => {
                 let busy = self.flash.start_erase(now, memory);
                 if busy > 0 {
-                    self.as_supplied(0, now);
+                    self.lacks_supply(now);
                 }
                 self.stall += self.clocks.cycles_in(busy);
                 self.check_unit(unit);

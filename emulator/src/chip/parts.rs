@@ -44,11 +44,11 @@ pub(super) trait PowerControl: Peripheral {
     fn limits(&self) -> Limits;
 
     /// The PVD, if it is on.
-    fn detector(&self) -> Option<Detector>;
+    fn pvd(&self) -> Option<Pvd>;
 }
 
 /// What the PVD watches for, and the bit in a register of the PWR that tells.
-pub(super) struct Detector {
+pub(super) struct Pvd {
     pub(super) millivolts: u64,
     pub(super) offset: u32,
     pub(super) bit: u32,

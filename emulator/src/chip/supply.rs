@@ -3,7 +3,6 @@
 use super::rules::Rule;
 use super::{Chip, Cycles, ResetCause};
 use crate::cpu::NEVER;
-use crate::hash::mix;
 
 /// The supply: 3.3 V, until it falls to nothing.
 #[derive(Clone, Copy, Hash)]
@@ -34,22 +33,21 @@ impl Chip {
     }
 
     /// PVDO, in a register of the PWR, if that is where it stands and the PVD is on.
-    pub(super) fn low_supply(&self, offset: u32, now: Cycles) -> u32 {
-        match self.power.detector() {
+    pub(super) fn pvdo(&self, offset: u32, now: Cycles) -> u32 {
+        match self.power.pvd() {
             Some(pvd) if pvd.offset == offset && self.voltage.millivolts(now) < pvd.millivolts => pvd.bit,
             _ => 0,
         }
     }
 
-    /// What becomes of a value that is written to the flash, or of the zeros of an erase: without the voltage that this takes, some bits stay.
-    pub(super) fn as_supplied(&mut self, value: u32, now: Cycles) -> u32 {
+    /// Whether the supply is too low for the flash to be changed at the width that is set, which breaks a rule.
+    pub(super) fn lacks_supply(&mut self, now: Cycles) -> bool {
         let (found, lowest) = (self.voltage.millivolts(now), self.flash.lowest_millivolts());
-        if found >= lowest {
-            return value;
+        if found < lowest {
+            let how = format!("the flash is changed at {found} mV, and at this width that takes {lowest}");
+            self.violate(Rule::Supply, how);
         }
-        let how = format!("the flash is changed at {found} mV, and at this width that takes {lowest}");
-        self.violate(Rule::Supply, how);
-        value | mix(now) as u32
+        found < lowest
     }
 
     /// Everything is as after power-on. A pin without power holds its line low.

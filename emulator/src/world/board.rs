@@ -84,7 +84,7 @@ impl BoardOptions {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Intervention {
     Reset,
-    Fade(Time),
+    Brownout(Time),
     Off {
         seed: u64,
     },
@@ -465,7 +465,7 @@ impl Board {
         match intervention {
             Intervention::Reset if !self.supply.is_on => {}
             Intervention::Reset => self.reset(ResetCause::Pin),
-            Intervention::Fade(within) => self.let_supply_fall(within),
+            Intervention::Brownout(within) => self.let_supply_fall(within),
             Intervention::Off { seed } => self.cut_power(seed),
             Intervention::On => self.restore_power(),
             Intervention::Button(pressed) => self.press(pressed),

@@ -161,7 +161,7 @@ impl Cables {
                 Action::Press(board)
                 | Action::Release(board)
                 | Action::Reset(board)
-                | Action::Fade(board, _)
+                | Action::Brownout(board, _)
                 | Action::Off(board)
                 | Action::On(board) => {
                     if board >= boards {

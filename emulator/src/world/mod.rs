@@ -219,7 +219,7 @@ impl World {
                 Action::Press(board) => interventions.push((board, Intervention::Button(true))),
                 Action::Release(board) => interventions.push((board, Intervention::Button(false))),
                 Action::Reset(board) => interventions.push((board, Intervention::Reset)),
-                Action::Fade(board, within) => interventions.push((board, Intervention::Fade(within))),
+                Action::Brownout(board, within) => interventions.push((board, Intervention::Brownout(within))),
                 Action::Off(board) => {
                     let seed = mix(self.seed ^ mix(time) ^ mix(board as u64));
                     interventions.push((board, Intervention::Off { seed }));

@@ -38,7 +38,7 @@ pub enum Action {
     /// The reset button of a board.
     Reset(usize),
     /// The supply of a board begins to fall, to nothing within a time. It runs until its power is switched off.
-    Fade(usize, Time),
+    Brownout(usize, Time),
     /// The power of a board fails.
     Off(usize),
     /// The power of a board comes back.

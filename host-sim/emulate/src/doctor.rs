@@ -168,7 +168,7 @@ impl Patient for EmulatedPatient {
         let at = self.mesh.world.now() + SECOND + mix(self.cuts) % (4 * SECOND);
         let within = MILLISECOND * (1 + mix(!self.cuts) % 100);
         let events = vec![
-            (at, Action::Fade(0, within)),
+            (at, Action::Brownout(0, within)),
             (at + stops_after(within), Action::Off(0)),
         ];
         self.mesh.world.set_script(Script::new(events)).is_ok()

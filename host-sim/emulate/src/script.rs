@@ -47,7 +47,7 @@ pub fn read(
     let events = events.flat_map(|event| {
         let (at, action) = (event.at.picos(), action(event.action));
         let stop = match action {
-            Some(world::Action::Fade(board, within)) => Some((at + stops_after(within), world::Action::Off(board))),
+            Some(world::Action::Brownout(board, within)) => Some((at + stops_after(within), world::Action::Off(board))),
             _ => None,
         };
         action.map(|action| (at, action)).into_iter().chain(stop)
@@ -97,7 +97,7 @@ fn action(action: Action<Port>) -> Option<world::Action> {
         Action::Reset(node) => world::Action::Reset(node as usize),
         Action::Press(node) => world::Action::Press(node as usize),
         Action::Release(node) => world::Action::Release(node as usize),
-        Action::Fade(node, within) => world::Action::Fade(node as usize, within.picos()),
+        Action::Brownout(node, within) => world::Action::Brownout(node as usize, within.picos()),
         Action::Off(node) => world::Action::Off(node as usize),
         Action::On(node) => world::Action::On(node as usize),
         Action::Break(..) | Action::All(_) => return None,
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn ports_have_numbers_and_names() {
         let port = |board, uart| Port { board, uart };
-        let text = "1s cut 3.0; 2s plug 3.usart1; 3s cut 3.1\n4s plug 0.0 1.USART6; 5s press 2 for 20ms; 6s off 4 for 200ms; 7s fade 1 33ms";
+        let text = "1s cut 3.0; 2s plug 3.usart1; 3s cut 3.1\n4s plug 0.0 1.USART6; 5s press 2 for 20ms; 6s off 4 for 200ms; 7s brownout 1 33ms";
         let expected = [
             (1_000, world::Action::Cut(port(3, 0))),
             (2_000, world::Action::Plug(port(3, 0))),
@@ -128,7 +128,7 @@ mod tests {
             (5_020, world::Action::Release(2)),
             (6_000, world::Action::Off(4)),
             (6_200, world::Action::On(4)),
-            (7_000, world::Action::Fade(1, 33 * MILLISECOND)),
+            (7_000, world::Action::Brownout(1, 33 * MILLISECOND)),
             (7_016, world::Action::Off(1)),
         ];
         let expected = expected.map(|(millis, action)| (millis * MILLISECOND, action));
@@ -141,7 +141,7 @@ mod tests {
             (
                 "1s break 3.0",
                 "line 1: 'break' cannot happen to emulated boards; what can is cut, plug, one-way, both-ways, reverse, stuck, \
-                 noise, quiet, burst, swap, reset, fade, off, on, press, release",
+                 noise, quiet, burst, swap, reset, brownout, off, on, press, release",
             ),
             (
                 "1s cut 3.USART9",

@@ -223,7 +223,7 @@ impl<C: SimSizes> Player<'_, C> {
                 return self.faults(Fault::Start(board));
             }
             // A simulated mesh refuses scripts with these, or sees them board by board.
-            Action::PlugInto(..) | Action::Fade(..) | Action::Press(_) | Action::Release(_) | Action::All(_) => {}
+            Action::PlugInto(..) | Action::Brownout(..) | Action::Press(_) | Action::Release(_) | Action::All(_) => {}
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ impl Stage for Mesh {
     fn can<P>(action: &Action<P>) -> bool {
         !matches!(
             action,
-            Action::PlugInto(..) | Action::Fade(..) | Action::Press(_) | Action::Release(_)
+            Action::PlugInto(..) | Action::Brownout(..) | Action::Press(_) | Action::Release(_)
         )
     }
 

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use super::super::clocks::Limits;
-use super::super::parts::{Detector, PowerControl};
+use super::super::parts::{PowerControl, Pvd};
 use super::super::peripheral::Peripheral;
 use super::DBP;
 use crate::cpu::Cycles;
@@ -67,9 +67,9 @@ impl PowerControl for PwrF4 {
         (self.facts.limits)(self.control >> 14 & 3, over_drive)
     }
 
-    fn detector(&self) -> Option<Detector> {
+    fn pvd(&self) -> Option<Pvd> {
         const LEVELS: [u64; 8] = [2_000, 2_100, 2_300, 2_500, 2_600, 2_700, 2_800, 2_900];
-        (self.control & PVDE != 0).then(|| Detector {
+        (self.control & PVDE != 0).then(|| Pvd {
             millivolts: LEVELS[(self.control >> 5 & 7) as usize],
             offset: 4,
             bit: 1 << 2,

@@ -1,7 +1,7 @@
 //! Power control of L4 (RM0351 chapter 5), G4 (RM0440 chapter 6) and H7 (RM0433 chapter 6). Flags follow what is set at once.
 
 use super::super::clocks::{Limits, megahertz};
-use super::super::parts::{Detector, PowerControl};
+use super::super::parts::{PowerControl, Pvd};
 use super::super::peripheral::{Peripheral, load, store};
 use super::super::rcc::Family;
 use super::super::rules::{Rule, Violation};
@@ -70,11 +70,11 @@ impl PowerControl for PwrL4G4 {
         }
     }
 
-    fn detector(&self) -> Option<Detector> {
+    fn pvd(&self) -> Option<Pvd> {
         // The last is a pin.
         const LEVELS: [u64; 8] = [2_000, 2_200, 2_400, 2_500, 2_600, 2_800, 2_900, 0];
         let control = self.registers[CR2];
-        (control & 1 != 0).then(|| Detector {
+        (control & 1 != 0).then(|| Pvd {
             millivolts: LEVELS[(control >> 1 & 7) as usize],
             offset: 0x14,
             bit: 1 << 11,
@@ -175,10 +175,10 @@ impl PowerControl for PwrH7 {
         H7_SCALES[self.scale().saturating_sub(1) as usize]
     }
 
-    fn detector(&self) -> Option<Detector> {
+    fn pvd(&self) -> Option<Pvd> {
         const LEVELS: [u64; 8] = [1_950, 2_100, 2_250, 2_400, 2_550, 2_700, 2_850, 0];
         let control = self.registers[CR1];
-        (control & PVDE != 0).then(|| Detector {
+        (control & PVDE != 0).then(|| Pvd {
             millivolts: LEVELS[(control >> 5 & 7) as usize],
             offset: 4,
             bit: 1 << 4,

@@ -103,7 +103,7 @@ fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed:
         if cut % 2 == 0 {
             // It runs down to 1.7 of 3.3 V, in up to 50 ms.
             let runs = random.below(50 * MILLISECOND).min(at - rig.world.now());
-            events.push((at - runs, Action::Fade(0, runs * 33 / 16)));
+            events.push((at - runs, Action::Brownout(0, runs * 33 / 16)));
         }
         rig.script(events);
         rig.run_for(at + AWAY + pace.written / 2 - rig.world.now());

@@ -40,6 +40,19 @@ fn a_clock_that_starts_late_is_waited_for_and_one_that_starts_too_late_is_used_w
     }
 }
 
+/// Interrupts wait for whatever else uses the bus, or has them masked: here each for up to two microseconds more.
+#[test]
+fn boards_whose_interrupts_come_late_are_a_mesh() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "complete(4)");
+    for (seed, board) in (1..).zip(rig.world.boards_mut()) {
+        board.cpu.delay_interrupts(seed, 360);
+    }
+    let report = rig.check();
+    assert_eq!((report.findings, report.links_up), (vec![], 6));
+    assert_eq!(broken_rules(&rig), []);
+}
+
 /// Writing 32 bits at once takes 2.7 V: a board whose supply falls leaves its flash alone, and a config that it was sent is not half written.
 #[test]
 fn a_board_whose_supply_falls_leaves_its_flash_alone() {
@@ -50,7 +63,7 @@ fn a_board_whose_supply_falls_leaves_its_flash_alone() {
     let now = rig.world.now();
     // From 240 ms on it is below 2.9 V, until 970 ms above 1.7.
     rig.script(vec![
-        (now, Action::Fade(0, 2 * SECOND)),
+        (now, Action::Brownout(0, 2 * SECOND)),
         (now + 970 * MILLISECOND, Action::Off(0)),
         (now + SECOND, Action::On(0)),
     ]);

@@ -30,7 +30,7 @@ pub enum Action<P> {
     Swap(P, P),
     Reset(Node),
     /// The supply begins to fall, to nothing within a time.
-    Fade(Node, Time),
+    Brownout(Node, Time),
     Off(Node),
     On(Node),
     /// The same happens to every board. Who plays a script sees it board by board.
@@ -72,7 +72,7 @@ pub(super) const EVERY: [Action<()>; 18] = [
     Action::Burst((), Time::from_nanos(0)),
     Action::Swap((), ()),
     Action::Reset(0),
-    Action::Fade(0, Time::from_nanos(0)),
+    Action::Brownout(0, Time::from_nanos(0)),
     Action::Off(0),
     Action::On(0),
     Action::Press(0),
@@ -94,7 +94,7 @@ impl<P> Action<P> {
             Action::Burst(..) => "burst",
             Action::Swap(..) => "swap",
             Action::Reset(_) | Action::All(Power::Reset) => "reset",
-            Action::Fade(..) => "fade",
+            Action::Brownout(..) => "brownout",
             Action::Off(_) | Action::All(Power::Off) => "off",
             Action::On(_) | Action::All(Power::On) => "on",
             Action::Press(_) => "press",
@@ -106,7 +106,7 @@ impl<P> Action<P> {
     pub fn board(&self) -> Option<Node> {
         match *self {
             Action::Reset(node)
-            | Action::Fade(node, _)
+            | Action::Brownout(node, _)
             | Action::Off(node)
             | Action::On(node)
             | Action::Press(node)
@@ -131,7 +131,7 @@ impl<P> Action<P> {
             Action::Burst(port, length) => Action::Burst(place(port)?, length),
             Action::Swap(a, b) => Action::Swap(place(a)?, place(b)?),
             Action::Reset(node) => Action::Reset(node),
-            Action::Fade(node, within) => Action::Fade(node, within),
+            Action::Brownout(node, within) => Action::Brownout(node, within),
             Action::Off(node) => Action::Off(node),
             Action::On(node) => Action::On(node),
             Action::All(power) => Action::All(power),
@@ -154,7 +154,7 @@ impl<P: fmt::Display> fmt::Display for Action<P> {
             Action::PlugInto(a, b) | Action::Swap(a, b) => write!(f, "{word} {a} {b}"),
             Action::Noise(port, chance) => write!(f, "{word} {port} {chance}"),
             Action::Burst(port, length) | Action::Break(port, Some(length)) => write!(f, "{word} {port} {length}"),
-            Action::Fade(node, within) => write!(f, "{word} {node} {within}"),
+            Action::Brownout(node, within) => write!(f, "{word} {node} {within}"),
             Action::All(_) => write!(f, "{word} all"),
             Action::Reset(node)
             | Action::Off(node)

@@ -271,7 +271,7 @@ mod tests {
     fn every_word_is_read_as_it_is_written() {
         let text = "0s cut 3.0; 1s plug 3.0; 2s plug 3.0 5.USART6; 3s one-way 3.0; 4s both-ways 3.0; 5s reverse 3.0; \
                     6s stuck 3.0; 7s break 3.0; 8s noise 3.0 0.001; 9s quiet 3.0; 10s burst 3.0 2ms; 11s swap 3.0 4.1; \
-                    12s reset 3; 13s off 3; 14s on 3; 15s press 3; 16s release 3; 17s fade 3 50ms";
+                    12s reset 3; 13s off 3; 14s on 3; 15s press 3; 16s release 3; 17s brownout 3 50ms";
         let script = Script::parse(text).unwrap();
         assert_eq!(script.to_string(), text);
         let events = script.events().iter();

@@ -82,13 +82,13 @@ pub(super) fn parse_event(words: &[&str]) -> Result<Vec<At>, String> {
             let (board, end) = (board()?, time.after(length(held)?));
             return Ok(vec![(time, Action::Press(board)), (end, Action::Release(board))]);
         }
-        ("fade", [within]) => Action::Fade(board()?, length(within)?),
+        ("brownout", [within]) => Action::Brownout(board()?, length(within)?),
         ("off", ["for", held]) => {
             let (board, end) = (board()?, time.after(length(held)?));
             return Ok(vec![(time, Action::Off(board)), (end, Action::On(board))]);
         }
         ("release", []) => Action::Release(board()?),
-        ("fade", []) => return Err("fade needs a time such as 50ms".into()),
+        ("brownout", []) => return Err("brownout needs a time such as 50ms".into()),
         ("swap", []) => return Err("swap needs two ports".into()),
         ("noise", []) => return Err("noise needs a chance such as 1e-4".into()),
         ("burst", []) => return Err("burst needs a length such as 2ms".into()),
