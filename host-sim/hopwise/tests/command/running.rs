@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::OnceLock;
 
-use crate::support::{Folder, command, elf, hopwise, until};
+use crate::support::{Folder, command, elf, hopwise};
 
 /// A program that is ended with its owner.
 pub(crate) struct Ending(pub(crate) Child);
@@ -14,33 +14,6 @@ pub(crate) struct Ending(pub(crate) Child);
 impl Ending {
     pub(crate) fn of(command: &mut Command) -> Self {
         Ending(command.spawn().expect("the command starts"))
-    }
-
-    /// As Ctrl-C does.
-    pub(crate) fn interrupt(&self) {
-        self.signal("-INT");
-    }
-
-    pub(crate) fn signal(&self, signal: &str) {
-        let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
-        assert!(sent.expect("kill").success());
-    }
-
-    /// Its status and what it said, once it has ended, which it must soon.
-    pub(crate) fn wait(mut self) -> Output {
-        until(60, || self.0.try_wait().expect("a child").is_some());
-        let mut output = Output {
-            status: self.0.wait().expect("a status"),
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-        };
-        if let Some(stream) = &mut self.0.stdout {
-            std::io::copy(stream, &mut output.stdout).expect("its output");
-        }
-        if let Some(stream) = &mut self.0.stderr {
-            std::io::copy(stream, &mut output.stderr).expect("its errors");
-        }
-        output
     }
 }
 
@@ -59,15 +32,9 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(folder: &Folder, network: &str, elf: &str) -> Self {
-        Running::with(folder, network, elf, &[])
-    }
-
-    pub(crate) fn with(folder: &Folder, network: &str, elf: &str, options: &[&str]) -> Self {
         let log = folder.path("log.txt");
         let mut emulation = command(&["emulate", network, "--elf", elf, "--for", "600s"]);
-        emulation
-            .args(options)
-            .args(["--serial", "0.USART2=pty", "--serial", "1.USART2=pty"]);
+        emulation.args(["--serial", "0.USART2=pty", "--serial", "1.USART2=pty"]);
         emulation
             .stdout(File::create(&log).expect("a log"))
             .stderr(Stdio::piped());

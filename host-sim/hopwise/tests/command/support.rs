@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 use hopwise_emulate::firmware::{CannotBuildFirmware, Firmware};
 use hopwise_emulate::repository::Repository;
@@ -100,16 +99,6 @@ pub(crate) fn refuses(table: &str) {
         let said = rejected(&quoted_words(&line));
         let is_it = said.lines().count() == 1 && is_like(said.trim_end(), &format!("hopwise: {expected}"));
         assert!(is_it, "{line}: {said}");
-    }
-}
-
-/// Waits until something is so, which it must be within so many seconds.
-#[track_caller]
-pub(crate) fn until(seconds: u64, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(seconds);
-    while !is_so() {
-        assert!(Instant::now() < end, "that did not happen in time");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
