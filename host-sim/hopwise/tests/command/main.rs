@@ -9,7 +9,6 @@ mod new_app;
 mod play;
 mod python;
 mod rig_capture;
-mod rig_flash;
 mod running;
 mod support;
 mod transcripts;

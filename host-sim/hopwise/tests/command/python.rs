@@ -50,7 +50,7 @@ macro_rules! scripts {
     };
 }
 
-scripts!(bench book bridge capture files processes report rules);
+scripts!(bench book bridge capture files flash processes report rules);
 
 #[test]
 fn it_talks_with_boards() {

@@ -8,7 +8,7 @@ use hopwise_emulate::firmware::{CannotBuildFirmware, Firmware};
 use hopwise_emulate::repository::Repository;
 use hopwise_rig::boards::DEFAULT;
 pub(crate) use hopwise_testing::Folder;
-use hopwise_testing::{is_like, not_tested, rows};
+use hopwise_testing::{is_like, not_tested};
 use serde_json::Value;
 
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
@@ -40,38 +40,12 @@ pub(crate) fn hopwise(args: &[&str]) -> Output {
     command(args).output().expect("the command starts")
 }
 
-/// The words of a command line; each `{}` is the next of those that are given.
-pub(crate) fn words<'a>(line: &'a str, given: &[&'a str]) -> Vec<&'a str> {
-    let mut given = given.iter();
-    let mut next = || *given.next().expect("one for each {}");
-    let words = line.split_whitespace();
-    words.map(|word| if word == "{}" { next() } else { word }).collect()
-}
-
-/// The words of a command line; quotes hold blanks together.
-pub(crate) fn quoted_words(line: &str) -> Vec<&str> {
-    let parts = line.split('\'').enumerate();
-    let words = parts.flat_map(|(place, part)| match place % 2 {
-        0 => part.split_whitespace().collect(),
-        _ => vec![part],
-    });
-    words.collect()
-}
-
 /// What it prints, if it ends well.
 pub(crate) fn printed(args: &[&str]) -> String {
     let output = hopwise(args);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{args:?}: {said}");
     String::from_utf8(output.stdout).expect("text")
-}
-
-/// What it prints and what it says, if a check fails.
-pub(crate) fn failed(args: &[&str]) -> (String, String) {
-    let output = hopwise(args);
-    let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("text"));
-    assert_eq!(output.status.code(), Some(1), "{args:?}: {out}{err}");
-    (out, err)
 }
 
 /// Exit status and the JSON that was printed.
@@ -81,25 +55,6 @@ pub(crate) fn json(args: &[&str]) -> (i32, Value) {
     let value = serde_json::from_slice(&output.stdout);
     let value = value.unwrap_or_else(|error| panic!("{args:?}: {error}, {output:?}"));
     (status, value)
-}
-
-/// What is said of a command that was refused and has printed nothing.
-pub(crate) fn rejected(args: &[&str]) -> String {
-    let output = hopwise(args);
-    let said = String::from_utf8(output.stderr).expect("text");
-    let found = (output.status.code(), output.stdout);
-    assert_eq!(found, (Some(2), vec![]), "{args:?}: {said}");
-    said
-}
-
-/// Command lines that are refused, one a line, each with `=>` and the sentence. In it `[..]` stands for any text; a word with spaces is in
-/// quotes.
-pub(crate) fn refuses(table: &str) {
-    for (line, expected) in rows(table) {
-        let said = rejected(&quoted_words(&line));
-        let is_it = said.lines().count() == 1 && is_like(said.trim_end(), &format!("hopwise: {expected}"));
-        assert!(is_it, "{line}: {said}");
-    }
 }
 
 /// A text is as this pattern says, in which `[..]` stands for any text.

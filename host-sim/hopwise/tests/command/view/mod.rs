@@ -2,7 +2,7 @@
 
 pub(crate) mod browser;
 
-use crate::support::{Folder, like, printed, printed_json, simulate, words};
+use crate::support::{Folder, like, printed, printed_json, simulate};
 use browser::Browser;
 use serde_json::Value;
 
@@ -33,8 +33,11 @@ fn try_out(folder: &Folder) -> Option<Value> {
 fn a_trace_is_replayed_in_a_browser() {
     let folder = Folder::new("replayed");
     let trace = folder.path("trace.jsonl");
-    let settings = "rdn(ring(3),1) --packets 400 --ber 1e-4 --events {}";
-    simulate(&trace, &words(settings, &["520ms cut 0.0"]));
+    let settings = "rdn(ring(3),1) --packets 400 --ber 1e-4 --events";
+    simulate(
+        &trace,
+        &settings.split(' ').chain(["520ms cut 0.0"]).collect::<Vec<_>>(),
+    );
     let page = page(&folder, &[&trace]);
     assert_eq!(data(&page)["network"], "rdn(ring(3),1)");
     let Some(found) = try_out(&folder) else { return };
