@@ -1,7 +1,7 @@
 """What these tests share: the command, a folder for each test, and waiting.
 
-`cargo test -p hopwise --test command scripts` runs them. HOPWISE is the command that it has built, and HOPWISE_TEST_IMAGE the firmware of the
-default board, unless there is no compiler for ARM.
+`cargo test -p hopwise --test command` runs each file as a test of its own: `python::book`, and `transcripts::sim` for a transcript. HOPWISE is the
+command that it has built, and HOPWISE_TEST_IMAGE the firmware of the default board, unless there is no compiler for ARM.
 """
 
 import json
