@@ -174,8 +174,13 @@ impl Peripheral for Cordic {
 
 #[cfg(test)]
 mod tests {
-    use super::super::peripheral::write_all;
     use super::*;
+
+    fn write_all(cordic: &mut Cordic, registers: &[(u32, u32)]) {
+        registers
+            .iter()
+            .for_each(|(offset, value)| cordic.write(*offset, *value, 0));
+    }
 
     fn number(value: f64) -> u32 {
         (value * f64::from(1_u32 << 31)) as i32 as u32

@@ -92,20 +92,4 @@ mod tests {
             assert_eq!(crystal.ready(begin + 40_000), 0);
         }
     }
-
-    #[test]
-    fn a_mode_that_is_wrong_or_changed_never_runs() {
-        for (hse, before, value) in [
-            (Hse::Fed(8_000_000), 0, HSE_ON),
-            (Hse::Crystal(8_000_000), 0, HSE_ON | HSE_BYPASS),
-            (Hse::Crystal(8_000_000), HSE_ON, HSE_ON | HSE_BYPASS),
-        ] {
-            let mut clock = HseOscillator::new(hse, 0);
-            if before != 0 {
-                assert_eq!(clock.control(0, before, 0, MHZ), None);
-            }
-            assert!(clock.control(before, value, 0, MHZ).is_some(), "{hse:?}");
-            assert_eq!(clock.ready(NEVER - 1), 0, "{hse:?}");
-        }
-    }
 }

@@ -122,14 +122,6 @@ pub(super) fn store(registers: &mut [u32], offset: u32, value: u32) {
     }
 }
 
-/// Writes registers by their offsets, at the time 0.
-#[cfg(test)]
-pub(super) fn write_all(peripheral: &mut dyn Peripheral, registers: &[(u32, u32)]) {
-    for (offset, value) in registers {
-        peripheral.write(*offset, *value, 0);
-    }
-}
-
 pub(super) fn first_in_use<const N: usize>(modes: [(bool, &'static str); N]) -> Option<&'static str> {
     modes.into_iter().find(|(is_on, _)| *is_on).map(|(_, mode)| mode)
 }

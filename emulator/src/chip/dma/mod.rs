@@ -3,8 +3,6 @@
 
 pub(super) mod dmamux;
 pub(super) mod layout;
-#[cfg(test)]
-mod tests;
 
 use std::hash::{Hash, Hasher};
 

@@ -1,8 +1,6 @@
 //! Reset and clock control, the RCC. What it does is the same in all families; where its registers and bits are is a table of [`layout`].
 
 pub(super) mod layout;
-#[cfg(test)]
-mod tests;
 
 use super::backup::{BackupControl, BackupDomain};
 use super::clocks::{Clocks, Pll, Source};

@@ -10,7 +10,6 @@ use crate::cpu::{Bus, Stop};
 use crate::image::Image;
 use crate::memory::SRAM;
 
-mod clocks;
 mod from_outside;
 mod lab;
 mod register_scripts;

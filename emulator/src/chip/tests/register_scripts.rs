@@ -2,7 +2,7 @@
 //! text files in `scripts`.
 //!
 //! `[F446 SPI1, L476 SPI1] ...` begins a case: each of these peripherals is tried, as it is after power-on; `[F446]` is a whole chip.
-//! `with` a number it has a flash that is worn so many percent, or a clock of the watchdog in Hz. `let` names numbers, which may be sums and
+//! `with` a number it has a flash that is worn so many percent, or a clock of the watchdog in Hz, and an RCC has its HSE behind it. `let` names numbers, which may be sums and
 //! the like. Statements do something or show something, which is compared with what follows ` = `, if there is ` & ` in these bits only:
 //!
 //! - `write REGISTER VALUE`, `read REGISTER`, and `rest REGISTER`, which is what a narrower write leaves;
@@ -16,16 +16,21 @@ use std::collections::BTreeMap;
 
 use super::super::i2c::{I2cMemory, Port};
 use super::*;
+use crate::chip::clocks::Source;
+use crate::chip::map::Gate;
 use crate::cpu::NEVER;
 
-const SCRIPTS: [(&str, &str); 13] = [
+const SCRIPTS: [(&str, &str); 16] = [
     ("adc", include_str!("scripts/adc.txt")),
     ("chip", include_str!("scripts/chip.txt")),
+    ("dma", include_str!("scripts/dma.txt")),
     ("flash", include_str!("scripts/flash.txt")),
     ("i2c", include_str!("scripts/i2c.txt")),
     ("iwdg", include_str!("scripts/iwdg.txt")),
     ("options", include_str!("scripts/options.txt")),
     ("pins", include_str!("scripts/pins.txt")),
+    ("pwr", include_str!("scripts/pwr.txt")),
+    ("rcc", include_str!("scripts/rcc.txt")),
     ("rng_dac", include_str!("scripts/rng_dac.txt")),
     ("rtc", include_str!("scripts/rtc.txt")),
     ("spi", include_str!("scripts/spi.txt")),
@@ -63,11 +68,33 @@ fn value(names: &Names<'_>, text: &str) -> u64 {
     named.unwrap_or_else(|| panic!("'{text}' is no number"))
 }
 
+/// Of a serial port: a byte that has come, and whether another can be sent.
+#[derive(Hash)]
+struct DataRegister(Option<u32>, bool);
+
+impl Peripheral for DataRegister {
+    fn read(&mut self, _offset: u32, _now: Cycles) -> u32 {
+        self.0.take().expect("a byte has come")
+    }
+
+    fn write(&mut self, _offset: u32, _value: u32, _now: Cycles) {
+        self.1 = false;
+    }
+
+    fn dma_requests(&self) -> [bool; 2] {
+        [self.0.is_some(), self.1]
+    }
+}
+
 enum Subject {
     Any(Box<dyn Peripheral>),
     I2c(Box<dyn Port>),
     Rtc(Rtc),
     Iwdg(Iwdg),
+    Rcc(Box<Rcc>, Model),
+    Pwr(Box<dyn PowerControl>),
+    /// And which part of it is read and written.
+    Dma(Box<Controllers>, usize, Memory),
     Uart(Box<Usart>),
     Flash(Box<dyn FlashControl>, Memory),
     /// And how many broken rules it has told.
@@ -85,10 +112,22 @@ impl Subject {
             return Subject::Chip(Box::new(Script::new(model)), 0);
         }
         let description = model.description();
+        if let Some(hse) = name.strip_prefix("RCC ") {
+            let hertz = |digits| value(&Names::new(), digits) as u32;
+            let hse = match hse.split_once(' ') {
+                Some(("fed", digits)) => Hse::Fed(hertz(digits)),
+                Some((_crystal, digits)) => Hse::Crystal(hertz(digits)),
+                None => Hse::Absent,
+            };
+            let lse = name != "RCC no-lse";
+            let parts = (description.parts)(&Individual { lse, ..individual(hse) });
+            return Subject::Rcc(Box::new(parts.rcc), model);
+        }
         let parts = (description.parts)(&Individual {
             flash_wear: number,
             ..individual(Hse::Absent)
         });
+        let name = if name == "DMA" { "DMA1" } else { name };
         match description.entry(name).expect("a peripheral of the chip").kind {
             Kind::Own(make) | Kind::Timer(make) => Subject::Any(make()),
             Kind::I2c(registers, _) => {
@@ -101,6 +140,11 @@ impl Subject {
             Kind::Rtc(layout) => Subject::Rtc(Rtc::new(layout)),
             Kind::Iwdg => Subject::Iwdg(Iwdg::new(number)),
             Kind::Uart(uart) => Subject::Uart(parts.uarts.into_iter().nth(uart).flatten().expect("a port")),
+            Kind::Pwr => Subject::Pwr(parts.power),
+            Kind::Dma(_) => {
+                let image = Arc::new(Image::from_bytes(vec![0; 8]));
+                Subject::Dma(Box::new(parts.dma), 0, Memory::new(description.memory, image))
+            }
             Kind::Flash => {
                 let mut flash = parts.flash;
                 flash.account().hertz = 1_000_000;
@@ -117,6 +161,9 @@ impl Subject {
             Subject::I2c(port) => &mut **port,
             Subject::Rtc(rtc) => rtc,
             Subject::Iwdg(iwdg) => iwdg,
+            Subject::Rcc(rcc, _) => &mut **rcc,
+            Subject::Pwr(power) => &mut **power,
+            Subject::Dma(dma, part, _) => return Some(dma.part(*part)),
             Subject::Uart(port) => &mut **port,
             Subject::Flash(flash, _) => &mut **flash,
             Subject::Chip(..) => return None,
@@ -145,6 +192,7 @@ impl Subject {
             Subject::Chip(script, told) => script
                 .violations()
                 .split_off(std::mem::replace(told, script.chip.violations().len())),
+            Subject::Dma(dma, ..) => dma.take_broken().iter().map(Violation::to_string).collect(),
             alone => {
                 let broken = alone.peripheral().map(|peripheral| peripheral.take_broken());
                 broken.iter().flatten().map(Violation::to_string).collect()
@@ -165,6 +213,46 @@ impl Subject {
             (Subject::Iwdg(iwdg), "core", &[hertz]) => iwdg.set_core_clock(hertz),
             (Subject::Iwdg(iwdg), "rescale", &[now, before, after]) => iwdg.rescale(now, before, after),
             (Subject::Iwdg(iwdg), "expired", []) => return iwdg.has_expired().into(),
+            (Subject::Rcc(rcc, _), "hclk", []) => return rcc.clocks().hclk,
+            (Subject::Rcc(rcc, _), "external", []) => return (rcc.clocks().source == Source::External).into(),
+            (Subject::Rcc(rcc, _), "ahb", []) => return rcc.clocks().ahb,
+            (Subject::Rcc(rcc, _), "apb1", []) => return rcc.clocks().apb1,
+            (Subject::Rcc(rcc, _), "apb2", []) => return rcc.clocks().apb2,
+            (Subject::Rcc(rcc, model), "cycles-of-tim2" | "cycles-of-usart2", []) => {
+                let name = word[10..].to_uppercase();
+                return rcc.cycles_of(model.description().entry(&name).expect("a peripheral of the chip"));
+            }
+            (Subject::Rcc(rcc, _), "reset-by", &[cause]) => {
+                let causes = [ResetCause::Pin, ResetCause::Software, ResetCause::Watchdog];
+                rcc.reset_by(causes[cause as usize]);
+            }
+            (Subject::Rcc(rcc, _), "is-on", &[register, bit]) => {
+                let (register, bit) = (register as u32, bit as u32);
+                return rcc.is_on(Gate { register, bit }).into();
+            }
+            (Subject::Rcc(rcc, _), "taken-reset", []) => {
+                let taken = rcc.take_resets();
+                assert!(taken.len() < 2, "{taken:?}");
+                return taken
+                    .first()
+                    .map_or(NEVER, |gate| u64::from(gate.register << 8 | gate.bit));
+            }
+            (Subject::Pwr(power), "limit", []) => return power.limits().hclk,
+            (Subject::Pwr(power), "wait-states", &[hertz]) => return power.limits().wait_states(hertz).into(),
+            (Subject::Dma(_, part, _), "part", &[number]) => *part = number as usize,
+            (Subject::Dma(dma, _, memory), "copy", []) => dma.copy_memory(memory),
+            (Subject::Dma(dma, _, memory), "receive" | "transmit", &[uart, ..]) => {
+                let mut port = DataRegister(values.get(1).map(|byte| *byte as u32), word == "transmit");
+                dma.serve(uart as usize, &mut port, now, memory);
+                return (port.dma_requests() == [false; 2]).into();
+            }
+            (Subject::Dma(_, _, memory), "put", &[at, value]) => {
+                memory.dma_store(at as u32, 4, value as u32).expect("RAM");
+            }
+            (Subject::Dma(_, _, memory), "word", &[at]) => {
+                return memory.dma_load(at as u32, 4).map_or(NEVER, u64::from);
+            }
+            (Subject::Dma(_, _, memory), "byte", &[at]) => return memory.byte(at as u32).map_or(NEVER, u64::from),
             // Whether it has its pins, to send and to receive.
             (Subject::Uart(port), "pins", &[tx, rx]) => port.set_pins(tx != 0, rx != 0, now),
             // A level from a time on; a frame of so many levels that begins at a time.

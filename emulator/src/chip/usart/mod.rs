@@ -15,8 +15,6 @@ use super::wave::Wave;
 use crate::cpu::{Cycles, NEVER};
 use std::collections::VecDeque;
 pub(super) use v3::Registers;
-#[cfg(test)]
-pub(super) use v3::{RDR, TDR};
 
 const TXE: u32 = 1 << 7;
 const TC: u32 = 1 << 6;

@@ -3,7 +3,7 @@
 use super::super::rx_pin::Noise;
 use super::*;
 
-pub(super) const BIT: u64 = 160;
+const BIT: u64 = 160;
 
 fn port(bit: u64, control: u32) -> Usart {
     let mut port = Usart::new(Registers::V2);
@@ -19,7 +19,7 @@ fn carry(from: &mut Usart, to: &mut Usart) {
     }
 }
 
-pub(super) fn advance(port: &mut Usart, now: Cycles) {
+fn advance(port: &mut Usart, now: Cycles) {
     while port.next_event() <= now {
         let then = port.next_event();
         port.advance(then);
@@ -30,18 +30,35 @@ pub(super) fn advance(port: &mut Usart, now: Cycles) {
     port.advance(now);
 }
 
+/// With the registers of the F4, and those of the others: BRR, CR1 and what switches the port on there, the status, and the data to read and to
+/// write.
 #[test]
 fn every_byte_arrives_as_it_was_sent() {
-    for byte in 0..=255 {
-        let (mut from, mut to) = (port(BIT, 0), port(BIT, 0));
-        from.write(0x04, byte, 1000);
-        carry(&mut from, &mut to);
-        advance(&mut to, 1000 + BIT * 9);
-        assert_eq!(to.status & RXNE, 0, "the stop bit has not been seen");
-        advance(&mut to, 1000 + BIT * 10);
-        assert_eq!(to.read(0x00, 0) & (RXNE | NF | FE | ORE), RXNE);
-        assert_eq!(to.read(0x04, 0), byte);
-        assert_eq!(to.status & RXNE, 0);
+    let newer = [0x0c, 0x00, 1, 0x1c, 0x24, 0x28];
+    for (registers, [brr, cr1, on, status, read, write], divider) in [
+        (Registers::V2, [0x08, 0x0c, UE, 0x00, 0x04, 0x04], BIT),
+        (Registers::V3 { fifo: 0 }, newer, BIT),
+        (Registers::V3 { fifo: 8 }, newer, BIT),
+        (Registers::LowPower { fifo: 8 }, newer, BIT * 256),
+    ] {
+        let port = || {
+            let mut port = Usart::new(registers);
+            port.set_pins(true, true, 0);
+            port.write(brr, divider as u32, 0);
+            port.write(cr1, on | TE | RE, 0);
+            port
+        };
+        for byte in 0..=255 {
+            let (mut from, mut to) = (port(), port());
+            from.write(write, byte, 1000);
+            carry(&mut from, &mut to);
+            advance(&mut to, 1000 + BIT * 9);
+            assert_eq!(to.status & RXNE, 0, "the stop bit has not been seen");
+            advance(&mut to, 1000 + BIT * 10);
+            assert_eq!(to.read(status, 0) & (RXNE | NF | FE | ORE), RXNE, "{registers:?}");
+            assert_eq!(to.read(read, 0), byte);
+            assert_eq!(to.read(status, 0) & RXNE, 0);
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Broadcasts: every other live node once.
 
-use super::datagrams::{aged, beside, header, with};
 use super::harness::Mesh;
 use crate::support::*;
 
@@ -80,99 +79,6 @@ fn a_cut_cable_keeps_nobody_from_a_broadcast() {
         }
         mesh.assert_at_rest();
     }
-}
-
-/// The cable dies with the copy on it: it goes round, marked as a copy, and comes once all the same.
-#[test]
-fn a_cable_that_dies_under_a_broadcast_loses_and_doubles_nothing() {
-    for wait in [0, 100, 300, 600, 1_500] {
-        let mut mesh = Mesh::up("ring(5)");
-        mesh.broadcast(0, &[7; 50]).unwrap();
-        mesh.run(wait);
-        mesh.cut(0, 1);
-        mesh.run(2 * SECOND);
-        let found = counts(&mesh, &[7; 50]);
-        assert_eq!(found, [0, 1, 1, 1, 1], "cut after {wait} microseconds");
-        mesh.assert_at_rest();
-    }
-}
-
-#[test]
-fn a_copy_of_a_broadcast_is_taken_once() {
-    let (mut mesh, [one]) = beside("ring(5)", [(0, 1)]);
-    let broadcast = header(Kind::Broadcast, 1, 1, 3);
-    // Along the tree; as a flood, which is passed on once; as another copy of that.
-    for (copied, duplicates) in [(false, 0), (true, 0), (true, 1)] {
-        mesh.say(one, &Header { copied, ..broadcast }, b"twin", 50);
-        assert_eq!(mesh.board(0).dropped(DropReason::Duplicate), duplicates);
-    }
-    assert_eq!(counts(&mesh, b"twin"), [1, 0, 1, 1, 1]);
-}
-
-/// A flood comes to node 0 from node 4, and waits there behind much else for node 1, which sends a copy of its own meanwhile. Says how
-/// often node 1 hears of the flood.
-fn floods_heard(is_flood: bool) -> usize {
-    let (mut mesh, [one, four]) = beside("ring(5)", [(0, 1), (0, 4)]);
-    for _ in 0..10 {
-        mesh.send(0, 1, &[0; 200]).unwrap();
-    }
-    let broadcast = header(Kind::Broadcast, 2, 2, 3);
-    mesh.say(four, &with(broadcast, |header| header.copied = true), b"flood", 3);
-    mesh.say(one, &with(broadcast, |own| own.copied = is_flood), b"flood", 100);
-    assert_eq!(counts(&mesh, b"flood")[0], 1);
-    let heard = mesh.stranger(one).heard.iter();
-    heard
-        .filter(|heard| heard.header.number == 3 && heard.header.copied)
-        .count()
-}
-
-#[test]
-fn who_has_a_flood_is_not_sent_it_again_and_who_sends_along_the_tree_still_learns_of_it() {
-    assert_eq!((floods_heard(true), floods_heard(false)), (0, 1));
-}
-
-/// A broadcast of this board comes back as a flood: someone on its tree is cut off. The next ones are floods from the start, for a while.
-#[test]
-fn a_source_whose_tree_is_broken_floods_at_once() {
-    let (mut mesh, [one, four]) = beside("ring(5)", [(0, 1), (0, 4)]);
-    let send = |mesh: &mut Mesh| {
-        mesh.broadcast(0, b"mine").unwrap();
-        mesh.run(20 * MILLISECOND);
-        [one, four].map(|stranger| mesh.stranger(stranger).heard.last().unwrap().header)
-    };
-    let headers = send(&mut mesh);
-    assert_eq!(headers.map(|header| header.copied), [false, false]);
-    mesh.say(one, &with(headers[0], |header| header.copied = true), b"mine", 20);
-    assert_eq!(send(&mut mesh).map(|header| header.copied), [true, true]);
-    mesh.run(times::FLOOD_FOR);
-    assert_eq!(send(&mut mesh).map(|header| header.copied), [false, false]);
-}
-
-/// What is older than the board's start may have been delivered before: it goes on, but is not delivered.
-#[test]
-fn a_broadcast_from_before_the_start_is_passed_on_only() {
-    for (old, delivered) in [(false, 1), (true, 0)] {
-        let (mut mesh, [one, four]) = beside("ring(5)", [(0, 1), (0, 4)]);
-        mesh.restart(0);
-        mesh.run(500 * MILLISECOND);
-        let age = if old { SECOND / AGE_UNIT } else { 0 };
-        let broadcast = aged(age as u16, header(Kind::Broadcast, 1, 1, 3));
-        mesh.say(one, &broadcast, b"old", 50);
-        assert_eq!(counts(&mesh, b"old")[0], delivered, "{age}");
-        let heard = mesh.stranger(four).heard.iter();
-        let passed = heard.filter(|heard| heard.header.number == 3);
-        assert_eq!(passed.count(), 1, "{age}");
-    }
-}
-
-#[test]
-fn broadcasts_leave_room_for_what_passes() {
-    let mut mesh = Mesh::up("ring(3)");
-    let taken = (0..100).take_while(|_| mesh.broadcast(0, b"x").is_ok()).count();
-    assert_eq!(taken, BUFFERS - 6 - INBOX - limits::SERVICE - 1 - 6);
-    assert!(mesh.send(0, 1, b"y").is_ok());
-    mesh.run(50 * MILLISECOND);
-    assert_eq!(counts(&mesh, b"x"), [0, taken, taken]);
 }
 
 /// All send broadcasts as fast as they can: each comes at most once, and whoever was guaranteed one gets it.

@@ -8,7 +8,7 @@ use super::stranger::Stranger;
 use crate::support::*;
 #[cfg(feature = "keys")]
 use hopwise_node::key::{Credentials, Key, Secret};
-use hopwise_node::router::Attention;
+use hopwise_node::router::{Attention, Message};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Got {
@@ -18,7 +18,23 @@ pub(crate) struct Got {
     pub(crate) number: u32,
     pub(crate) asked: u32,
     pub(crate) payload: Vec<u8>,
+    pub(crate) from_host: bool,
     pub(crate) at: Micros,
+}
+
+impl Got {
+    pub(crate) fn of(message: &Message<BODY>, at: Micros) -> Got {
+        Got {
+            kind: message.kind,
+            source: message.source,
+            port: message.port,
+            number: message.number,
+            asked: message.asked,
+            payload: message.payload.to_vec(),
+            from_host: message.from_host,
+            at,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -224,12 +240,6 @@ impl Mesh {
     /// A stranger is to send a packet in virtual channel 0.
     pub(crate) fn post(&mut self, at: usize, header: &Header, body: &[u8]) {
         self.stranger_mut(at).send(0, header, body);
-    }
-
-    /// The same, and the mesh goes on for so many milliseconds.
-    pub(crate) fn say(&mut self, at: usize, header: &Header, body: &[u8], then: u64) {
-        self.post(at, header, body);
-        self.run(then * MILLISECOND);
     }
 
     /// Plugs a stranger into a link of a board, in place of what was there. Returns its number.
@@ -598,15 +608,7 @@ impl Who {
 impl Board {
     pub(crate) fn fetch(&mut self, now: Micros) {
         while let Some(message) = self.router.next_message() {
-            self.got.push(Got {
-                kind: message.kind,
-                source: message.source,
-                port: message.port,
-                number: message.number,
-                asked: message.asked,
-                payload: message.payload.to_vec(),
-                at: now,
-            });
+            self.got.push(Got::of(&message, now));
         }
         while let Some(outcome) = self.router.next_outcome() {
             self.outcomes.push(outcome);
