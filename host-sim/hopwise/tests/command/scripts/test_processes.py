@@ -47,7 +47,7 @@ class Processes(Test):
         self.run_command(f"new-app {app} --example requests")
         self.assertEqual(self.json(f"mesh run {mesh} --app {app} --check")["pongs"], 6)
         _, run = self.mesh_run(mesh, f"--app {app}")
-        self.until(20, (run / "node-0").exists)
+        self.until(60, (run / "node-0").exists)
         time.sleep(1)
         # How many seconds node 2 has been running, as postcard writes them.
         seconds = self.json(f"request 2 --service 16 --hex c0843d --port {run}/node-0")["hex"]
