@@ -39,8 +39,7 @@ pub fn recognise(graph: Graph) -> Recognised {
     let degrees = degrees((0..nodes).map(|node| graph.graph.neighbors(node).len() as u64));
     let around: BTreeSet<u64> = graph.surroundings.iter().copied().collect();
     let most = *degrees.last().unwrap_or(&0);
-    let mut candidates = catalogue::networks(nodes as u64, most);
-    candidates.extend(lifts(nodes as u64));
+    let mut candidates = every_network(nodes as u64, most);
     candidates.sort_by_cached_key(catalogue::preference);
     candidates.dedup_by_key(|network| network.to_string());
     let compared = candidates.into_par_iter().filter_map(|network| {
@@ -81,6 +80,13 @@ pub fn recognise(graph: Graph) -> Recognised {
         edges,
         undecided,
     }
+}
+
+/// Those of the catalogue of networks, and of that of lifts.
+pub(crate) fn every_network(nodes: u64, ports: u64) -> Vec<Network> {
+    let mut networks = catalogue::networks(nodes, ports);
+    networks.extend(lifts(nodes));
+    networks
 }
 
 fn degrees(of_nodes: impl Iterator<Item = u64>) -> Vec<u64> {
