@@ -15,7 +15,7 @@ use crate::catalogue;
 use crate::distances::{UNREACHED, hops_from};
 use crate::embedding::{Measured, Target, Wanted, embed};
 use crate::graph::Graph;
-use crate::isomorphism::{Found, Sorted, search};
+use crate::isomorphism::Sorted;
 use crate::recognise::every_network;
 
 /// Graphs with more nodes are not looked at: the catalogue is not complete above.
@@ -23,6 +23,11 @@ pub const MAX_NODES: usize = 1_024;
 /// One in so many boards, and one in so many cables, may be missing; nor are more cables wrong.
 const TOLERANCE: usize = 10;
 const MAX_WRONG: usize = 2;
+
+/// From so many nodes of a network distances are looked at to compare it with others.
+const ASKED: usize = 48;
+/// So many links at most are left out because they may be wrong.
+const MAX_DOUBTFUL: usize = 512;
 
 /// A network of which a graph is nearly all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +41,7 @@ pub struct Almost {
     pub missing_cables: Vec<(usize, usize)>,
     /// Links of the graph that the network has not got.
     pub wrong_cables: Vec<(usize, usize)>,
-    /// Other names of the network, and networks that are as near, in order of preference.
+    /// Other names of the network and other networks, as near as it, in order of preference.
     pub also: Vec<String>,
 }
 
@@ -49,11 +54,22 @@ struct Effort {
 }
 
 const EFFORTS: [Effort; 4] = [
-    Effort { views: 1, roots: 1, places: 8, dead_ends: 30 },
-    Effort { views: 6, roots: 2, places: 16, dead_ends: 60 },
-    Effort { views: 24, roots: 2, places: 64, dead_ends: 200 },
-    Effort { views: 24, roots: 8, places: 1024, dead_ends: 2_000 },
+    Effort::new(1, 1, 16, 20),
+    Effort::new(7, 2, 16, 40),
+    Effort::new(24, 2, 64, 200),
+    Effort::new(24, 8, MAX_NODES, 2_000),
 ];
+
+impl Effort {
+    const fn new(views: usize, roots: usize, places: usize, dead_ends: usize) -> Self {
+        Effort {
+            views,
+            roots,
+            places,
+            dead_ends,
+        }
+    }
+}
 
 /// A graph without links that may be wrong, which is searched for in place of it.
 struct View {
@@ -101,7 +117,7 @@ pub fn almost(graph: &Graph, limit: Duration) -> Option<Almost> {
         });
         let found = std::mem::take(&mut *found.lock().expect("no thread panics"));
         if !found.is_empty() {
-            return Some(wanted.best(found, &candidates));
+            return Some(best(found));
         }
     }
     None
@@ -134,12 +150,17 @@ impl<'a> Wanting<'a> {
         let networks = every_network(size as u64, most as u64).into_iter();
         let fitting = networks.filter(|network| self.fits(network));
         let compared = fitting.filter_map(|network| {
-            const ASKED: usize = 16;
-            let asked = if network.vertex_transitive() { 1 } else { ASKED };
-            let other = reach(&Graph::build(&network).ok()?, asked);
+            let graph = Graph::build(&network).ok()?;
+            let other = reach(&graph, if network.vertex_transitive() { 1 } else { ASKED });
             let levels = 0..self.reach.len().max(other.len());
             let at = |reach: &[f64], level| reach.get(level).copied().unwrap_or(1.0);
-            let likeness = levels.map(|level| (at(&self.reach, level) - at(&other, level)).abs()).sum();
+            let apart: f64 = levels
+                .map(|level| (at(&self.reach, level) - at(&other, level)).abs())
+                .sum();
+            // Of the cables that are not where a board is missing.
+            let there = self.graph.nodes() as f64 / graph.nodes() as f64;
+            let lost = 1.0 - self.graph.edges() as f64 / (graph.edges() as f64 * there * there);
+            let likeness = apart + 4.0 * lost.abs();
             Some(Candidate { network, likeness })
         });
         compared.collect()
@@ -147,7 +168,9 @@ impl<'a> Wanting<'a> {
 
     /// Whether its degrees allow it to be the network.
     fn fits(&self, network: &Network) -> bool {
-        let mut degrees: Vec<usize> = (0..network.nodes()).map(|node| network.unchecked().degree(node) as usize).collect();
+        let mut degrees: Vec<usize> = (0..network.nodes())
+            .map(|node| network.unchecked().degree(node) as usize)
+            .collect();
         degrees.sort_unstable_by_key(|&degree| Reverse(degree));
         let links = degrees.iter().sum::<usize>() / 2;
         let boards = degrees.len() - self.degrees.len();
@@ -161,13 +184,23 @@ impl<'a> Wanting<'a> {
             && self.graph.edges() + fewest <= links + self.max_wrong
     }
 
-    fn try_one(&self, candidate: &Candidate, effort: &Effort, views: &[View], stop: &dyn Fn() -> bool) -> Option<Almost> {
+    fn try_one(
+        &self,
+        candidate: &Candidate,
+        effort: &Effort,
+        views: &[View],
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Almost> {
         let graph = Graph::build(&candidate.network).ok()?;
         let alike = candidate.network.vertex_transitive();
         let sorted = (!alike).then(|| Sorted::new(graph.clone(), false));
         let target = Target::new(graph);
         // One node of each cell: those of a cell are nearly always alike.
-        let first_of_cell = |&node: &usize| sorted.as_ref().map_or(node == 0, |sorted| sorted.is_first_of_cell(node));
+        let first_of_cell = |&node: &usize| {
+            sorted
+                .as_ref()
+                .map_or(node == 0, |sorted| sorted.is_first_of_cell(node))
+        };
         let places: Vec<usize> = (0..target.measured.graph.nodes()).filter(first_of_cell).collect();
         let mut best = None;
         let mut max_missing = target.measured.graph.edges() / TOLERANCE;
@@ -214,7 +247,8 @@ impl<'a> Wanting<'a> {
     fn differences(&self, network: &Network, whole: &Graph, mapping: Vec<usize>) -> Almost {
         let mut at = vec![None; whole.nodes()];
         (0..).zip(&mapping).for_each(|(node, &place)| at[place] = Some(node));
-        let is_missing = |&(u, v): &(usize, usize)| matches!((at[u], at[v]), (Some(a), Some(b)) if !self.graph.linked(a, b));
+        let is_missing =
+            |&(u, v): &(usize, usize)| matches!((at[u], at[v]), (Some(a), Some(b)) if !self.graph.linked(a, b));
         let is_wrong = |&(a, b): &(usize, usize)| !whole.linked(mapping[a], mapping[b]);
         Almost {
             network: network.to_string(),
@@ -225,26 +259,37 @@ impl<'a> Wanting<'a> {
             also: Vec::new(),
         }
     }
+}
 
-    fn best(&self, found: Vec<Almost>, candidates: &[Candidate]) -> Almost {
-        let lacking = |found: &Almost| (found.missing_boards.len(), found.missing_cables.len(), found.wrong_cables.len());
-        let fewest = found.iter().map(lacking).min();
-        let mut equal: Vec<Almost> = found.into_iter().filter(|found| Some(lacking(found)) == fewest).collect();
-        let preference = |name: &str| name.parse().ok().as_ref().map(catalogue::preference);
-        equal.sort_by_cached_key(|found| preference(&found.network));
-        let mut best = equal.swap_remove(0);
-        let _ = candidates;
-        let _: Option<(Found, fn(&Sorted, &Sorted, &[(usize, usize)]) -> Found)> = Some((Found::Nothing, search));
-        best.also = equal.into_iter().map(|found| found.network).collect();
-        best
-    }
+/// The nearest of several networks, which names the others that are as near.
+fn best(found: Vec<Almost>) -> Almost {
+    let lacking = |found: &Almost| {
+        (
+            found.missing_boards.len(),
+            found.missing_cables.len(),
+            found.wrong_cables.len(),
+        )
+    };
+    let fewest = found.iter().map(lacking).min();
+    let mut nearest: Vec<Almost> = found
+        .into_iter()
+        .filter(|found| Some(lacking(found)) == fewest)
+        .collect();
+    let preference = |found: &Almost| found.network.parse().ok().as_ref().map(catalogue::preference);
+    nearest.sort_by_cached_key(preference);
+    nearest.dedup_by(|a, b| a.network == b.network);
+    let mut best = nearest.remove(0);
+    best.also = nearest.into_iter().map(|found| found.network).collect();
+    best
 }
 
 /// Which share of the nodes is within 0, 1, .. links, on average over so many nodes.
 fn reach(graph: &Graph, asked: usize) -> Vec<f64> {
     let nodes = graph.nodes();
     let mut counts: Vec<usize> = Vec::new();
-    let from: Vec<usize> = (0..nodes).step_by((nodes / asked).max(1)).collect();
+    // Scattered, since steps of one length meet few rows of a product; a prime meets every node once.
+    const PRIME: usize = 1_000_003;
+    let from: Vec<usize> = (0..asked.min(nodes)).map(|at| at * PRIME % nodes).collect();
     for &node in &from {
         for hops in hops_from(graph, node).into_iter().filter(|&hops| hops != UNREACHED) {
             let hops = hops as usize;
@@ -268,29 +313,42 @@ fn views(graph: &Graph, count: usize) -> Vec<View> {
     edges.sort_by_cached_key(|&(u, v)| Reverse(way_round(graph, u, v)));
     let mut seed = 1u64;
     let mut random = move |below: usize| {
-        seed = seed.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+        seed = seed
+            .wrapping_mul(0x5851_F42D_4C95_7F2D)
+            .wrapping_add(0x1405_7B7E_F767_814F);
         (seed >> 33) as usize % below
     };
-    let doubtful: Vec<Vec<(usize, usize)>> = (0..count)
-        .map(|view| match view {
-            0 => Vec::new(),
-            1..=3 => edges[..edges.len().min(2 << view)].to_vec(),
-            // Early ones of the list more often.
-            _ => edges
-                .iter()
-                .enumerate()
-                .filter(|&(place, _)| random(2 * edges.len()) > edges.len() + place / 2)
-                .map(|(_, &edge)| edge)
-                .collect(),
-        })
-        .collect();
-    let each = doubtful.into_par_iter().map(|doubtful| {
-        let left = graph.edge_list().filter(|edge| !doubtful.contains(edge));
-        let certain = Measured::new(Graph::from_edges(graph.nodes(), left));
+    let links = edges.len();
+    let mut views = Vec::new();
+    for view in 0..count {
+        // A link that is wrong may go a long way, or cut across.
+        let (first, last) = match view {
+            0 => (0, 0),
+            1 => (4, 0),
+            2 => (0, 4),
+            3 => (16, 0),
+            4 => (0, 16),
+            _ => (8, 8),
+        };
+        // One in four is left out at random, but not too many, since they are looked through again and again.
+        let share = (links / 4).min(MAX_DOUBTFUL);
+        let is_doubtful: Vec<bool> = (0..links)
+            .map(|at| at < first || at + last >= links || view > 5 && random(links) < share)
+            .collect();
+        views.push(is_doubtful);
+    }
+    let each = views.into_par_iter().map(|is_doubtful| {
+        let these = |wanted: bool| {
+            let pairs = edges.iter().zip(&is_doubtful);
+            pairs
+                .filter(move |&(_, &doubtful)| doubtful == wanted)
+                .map(|(&edge, _)| edge)
+        };
+        let certain = Measured::new(Graph::from_edges(graph.nodes(), these(false)));
         let central = certain.most_central();
         View {
             certain,
-            doubtful,
+            doubtful: these(true).collect(),
             central,
         }
     });
@@ -301,7 +359,12 @@ fn views(graph: &Graph, count: usize) -> Vec<View> {
 fn way_round(graph: &Graph, from: usize, to: usize) -> u32 {
     let mut seen = vec![false; graph.nodes()];
     seen[from] = true;
-    let mut front: Vec<u32> = graph.neighbors(from).iter().copied().filter(|&node| node as usize != to).collect();
+    let mut front: Vec<u32> = graph
+        .neighbors(from)
+        .iter()
+        .copied()
+        .filter(|&node| node as usize != to)
+        .collect();
     for links in 1.. {
         if front.is_empty() {
             break;

@@ -132,7 +132,7 @@ struct Search<'a> {
     missing: usize,
 }
 
-/// For each node its place, if the search finds places for all; `stop` is asked now and then.
+/// For each node its place, if the search finds places for all; or until it is to stop.
 pub fn embed(wanted: &Wanted, target: &Target, stop: &dyn Fn() -> bool) -> Option<Vec<usize>> {
     let mut search = Search::new(wanted, target);
     let mut steps = vec![Step {
@@ -143,6 +143,9 @@ pub fn embed(wanted: &Wanted, target: &Target, stop: &dyn Fn() -> bool) -> Optio
     }];
     let mut dead_ends = 0;
     while let Some(step) = steps.last_mut() {
+        if stop() {
+            return None;
+        }
         if step.taken.is_some() {
             search.take_back(step);
         }
@@ -152,7 +155,7 @@ pub fn embed(wanted: &Wanted, target: &Target, stop: &dyn Fn() -> bool) -> Optio
         };
         if !search.put(step, place) {
             dead_ends += 1;
-            if dead_ends > wanted.max_dead_ends || stop() {
+            if dead_ends > wanted.max_dead_ends {
                 return None;
             }
             continue;
@@ -230,12 +233,19 @@ impl<'a> Search<'a> {
         self.who[place] = Some(node);
         step.taken = Some((place, wrong, missing));
         let words = self.target.words;
-        for other in (0..self.place.len()).filter(|&other| self.place[other].is_none()).collect::<Vec<_>>() {
+        for other in (0..self.place.len())
+            .filter(|&other| self.place[other].is_none())
+            .collect::<Vec<_>>()
+        {
             let hops = usize::from(self.wanted.certain.hops(node, other));
             let own = other * words..(other + 1) * words;
             // Farther nodes only lose the place itself.
             let near = (hops <= MAX_HOPS).then(|| self.target.near(place, hops));
-            let looked_at = if near.is_some() { 0..words } else { place / 64..place / 64 + 1 };
+            let looked_at = if near.is_some() {
+                0..words
+            } else {
+                place / 64..place / 64 + 1
+            };
             for word in looked_at {
                 let at = own.start + word;
                 let old = self.possible[at];
@@ -276,18 +286,30 @@ impl<'a> Search<'a> {
         let open = (0..self.place.len()).filter(|&node| self.place[node].is_none());
         let fewest = open.clone().map(|node| self.count[node]).min()?;
         let neighbors = |node: usize| self.wanted.certain.graph.neighbors(node).iter();
-        let placed = |node| neighbors(node).filter(|&&other| self.place[other as usize].is_some()).count();
-        open.filter(|&node| self.count[node] == fewest).max_by_key(|&node| placed(node))
+        let placed = |node| {
+            neighbors(node)
+                .filter(|&&other| self.place[other as usize].is_some())
+                .count()
+        };
+        open.filter(|&node| self.count[node] == fewest)
+            .max_by_key(|&node| placed(node))
     }
 
     /// The possible places of a node, the one whose distances are most like its own last.
     fn places(&self, node: usize) -> Vec<usize> {
-        let mut places: Vec<usize> = (0..self.who.len()).filter(|&place| self.is_possible(node, place)).collect();
+        let mut places: Vec<usize> = (0..self.who.len())
+            .filter(|&place| self.is_possible(node, place))
+            .collect();
         if places.len() > 1 {
             let (small, large) = (self.wanted.certain, &self.target.measured);
-            let taken: Vec<_> = (0..).zip(&self.place).filter_map(|(other, &at)| Some((other, at?))).collect();
+            let taken: Vec<_> = (0..)
+                .zip(&self.place)
+                .filter_map(|(other, &at)| Some((other, at?)))
+                .collect();
             let apart = |place: usize| {
-                let each = taken.iter().map(|&(other, at)| small.hops(node, other).abs_diff(large.hops(place, at)));
+                let each = taken
+                    .iter()
+                    .map(|&(other, at)| small.hops(node, other).abs_diff(large.hops(place, at)));
                 each.map(u64::from).sum::<u64>()
             };
             places.sort_by_cached_key(|&place| std::cmp::Reverse(apart(place)));

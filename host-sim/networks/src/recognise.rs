@@ -1,11 +1,13 @@
 //! Which network a graph is, whatever the numbers of its nodes.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use hopwise_core::Network;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::almost::almost;
 use crate::catalogue;
 use crate::graph::Graph;
 use crate::isomorphism::{Found, Sorted, search, surroundings};
@@ -14,14 +16,22 @@ use crate::lifts::Catalogue;
 /// A graph, and the network that it is. The names are those of the JSON keys of `hopwise recognise`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Recognised {
-    /// `network` or `graph`.
+    /// `network`, `almost` or `graph`.
     pub verdict: &'static str,
     /// The expression that is [preferred](catalogue::preference).
     pub network: Option<String>,
-    /// For each node of the graph, in order, its number in the network. Every link was checked.
+    /// For each node of the graph, or of the part that was looked at, in order, its number in the network. Every link was checked.
     pub mapping: Option<Vec<usize>>,
-    /// Other names of the same network, in order of preference.
+    /// Other names of the same network, in order of preference; of what it almost is, also other networks that are as near.
     pub also: Vec<String>,
+    /// Nodes of the network that the graph lacks.
+    pub missing_boards: Vec<usize>,
+    /// Links of the network that the graph lacks, between nodes that it has.
+    pub missing_cables: Vec<(usize, usize)>,
+    /// Links of the graph that the network lacks.
+    pub wrong_cables: Vec<(usize, usize)>,
+    /// The nodes of the graph that were looked at, if those are not all.
+    pub part: Option<Vec<usize>>,
     pub nodes: usize,
     pub edges: usize,
     /// Networks for which it would take too long to find out.
@@ -76,10 +86,46 @@ pub fn recognise(graph: Graph) -> Recognised {
         network,
         mapping,
         also: names.collect(),
+        missing_boards: Vec::new(),
+        missing_cables: Vec::new(),
+        wrong_cables: Vec::new(),
+        part: None,
         nodes,
         edges,
         undecided,
     }
+}
+
+/// As [`recognise`], and if it is none, which network the graph [almost](crate::almost::almost) is, if that is found within the time. If the
+/// graph falls into parts, the largest is looked at.
+pub fn recognise_nearly(graph: Graph, limit: Duration) -> Recognised {
+    let part = Some(graph.largest_part()).filter(|part| part.len() < graph.nodes());
+    let graph = match &part {
+        Some(nodes) => {
+            let edges = graph.edge_list().filter_map(|(u, v)| {
+                let number = |node| nodes.binary_search(&node).ok();
+                Some((number(u)?, number(v)?))
+            });
+            Graph::from_edges(nodes.len(), edges)
+        }
+        None => graph,
+    };
+    let mut found = recognise(graph.clone());
+    if let Some(near) = found.network.is_none().then(|| almost(&graph, limit)).flatten() {
+        let number = |node: usize| part.as_ref().map_or(node, |part| part[node]);
+        let wrong = near.wrong_cables.into_iter().map(|(a, b)| (number(a), number(b)));
+        found = Recognised {
+            verdict: "almost",
+            network: Some(near.network),
+            mapping: Some(near.mapping),
+            also: near.also,
+            missing_boards: near.missing_boards,
+            missing_cables: near.missing_cables,
+            wrong_cables: wrong.collect(),
+            ..found
+        };
+    }
+    Recognised { part, ..found }
 }
 
 /// Those of the catalogue of networks, and of that of lifts.
