@@ -1,7 +1,7 @@
 //! Which network a graph nearly is: boards or cables are missing, or cables are at the wrong place.
 //!
-//! Networks of the sizes in question are put in order by how much their distances are like those of the graph. In each of them, places are
-//! [looked for](crate::embedding): briefly at first, then longer, and with cables left out that may be wrong.
+//! Networks of the sizes in question are put in order by how much their distances and links are like those of the graph. In each of them,
+//! places are [looked for](crate::embedding): briefly at first, then longer, and with cables left out that may be wrong.
 
 use std::cmp::Reverse;
 use std::sync::Mutex;
@@ -13,10 +13,10 @@ use rayon::prelude::*;
 
 use crate::catalogue;
 use crate::distances::{UNREACHED, hops_from};
-use crate::embedding::{Measured, Target, Wanted, embed};
+use crate::embedding::{Measured, Wanted, embed};
 use crate::graph::Graph;
 use crate::isomorphism::Sorted;
-use crate::recognise::every_network;
+use crate::recognise::{Recognised, every_network};
 
 /// Graphs with more nodes are not looked at: the catalogue is not complete above.
 pub const MAX_NODES: usize = 1_024;
@@ -24,107 +24,78 @@ pub const MAX_NODES: usize = 1_024;
 const TOLERANCE: usize = 10;
 const MAX_WRONG: usize = 2;
 
-/// From so many nodes of a network distances are looked at to compare it with others.
-const ASKED: usize = 48;
-/// So many links at most are left out because they may be wrong.
-const MAX_DOUBTFUL: usize = 512;
-
-/// A network of which a graph is nearly all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Almost {
-    pub network: String,
-    /// For each node of the graph its number in the network.
-    pub mapping: Vec<usize>,
-    /// Nodes of the network.
-    pub missing_boards: Vec<usize>,
-    /// Links of the network between nodes that are there.
-    pub missing_cables: Vec<(usize, usize)>,
-    /// Links of the graph that the network has not got.
-    pub wrong_cables: Vec<(usize, usize)>,
-    /// Other names of the network and other networks, as near as it, in order of preference.
-    pub also: Vec<String>,
-}
-
-/// How hard is looked: the views of the graph, of each its first nodes, for each of those the first places, for each of those the dead ends.
-struct Effort {
-    views: usize,
-    roots: usize,
-    places: usize,
-    dead_ends: usize,
-}
-
-const EFFORTS: [Effort; 4] = [
-    Effort::new(1, 1, 16, 20),
-    Effort::new(7, 2, 16, 40),
-    Effort::new(24, 2, 64, 200),
-    Effort::new(24, 8, MAX_NODES, 2_000),
+/// How hard is looked: how many views of the graph, of each how many first nodes, for each of those how many places, and dead ends for each.
+const EFFORTS: [(usize, usize, usize, usize); 4] = [
+    (1, 1, 16, 20),
+    (7, 2, 16, 40),
+    (24, 2, 64, 200),
+    (24, 8, MAX_NODES, 2_000),
 ];
 
-impl Effort {
-    const fn new(views: usize, roots: usize, places: usize, dead_ends: usize) -> Self {
-        Effort {
-            views,
-            roots,
-            places,
-            dead_ends,
-        }
-    }
-}
-
-/// A graph without links that may be wrong, which is searched for in place of it.
+/// A graph without links that may be wrong, which are apart.
 struct View {
     certain: Measured,
     doubtful: Vec<(usize, usize)>,
     central: Vec<usize>,
 }
 
-struct Candidate {
-    network: Network,
-    likeness: f64,
-}
-
 /// Looks for the network that lacks the fewest boards, then the fewest cables, then has the fewest wrong ones, for so long at most.
 ///
 /// The graph must be connected. A tenth of the boards and a tenth of the cables may be missing; two cables may be wrong, but no more than a
 /// tenth. What is found is within that, but it can be missed.
-pub fn almost(graph: &Graph, limit: Duration) -> Option<Almost> {
+pub fn almost(graph: &Graph, limit: Duration) -> Option<Recognised> {
     let deadline = Instant::now().checked_add(limit)?;
+    let in_time = || Instant::now() < deadline;
     let nodes = graph.nodes();
-    if nodes < 2 || nodes > MAX_NODES {
+    if !(2..=MAX_NODES).contains(&nodes) {
         return None;
     }
-    let in_time = || Instant::now() < deadline;
+    let wanted = Similar {
+        graph,
+        degrees: descending((0..nodes).map(|node| graph.neighbors(node).len())),
+        max_wrong: MAX_WRONG.min(graph.edges() / TOLERANCE),
+        reach: reach(graph, nodes),
+    };
     let sizes = nodes..=(nodes * TOLERANCE / (TOLERANCE - 1)).min(MAX_NODES);
     let sizes = sizes.into_par_iter().filter(|_| in_time());
-    let wanted = Wanting::of(graph);
-    let mut candidates: Vec<Candidate> = sizes.flat_map_iter(|size| wanted.candidates(size)).collect();
-    candidates.sort_by(|a, b| a.likeness.total_cmp(&b.likeness));
-    let views = views(graph, EFFORTS.iter().map(|effort| effort.views).max()?);
-    let found: Mutex<Vec<Almost>> = Mutex::default();
-    let fewest = AtomicU64::new(u64::MAX);
-    for effort in &EFFORTS {
-        let each = candidates.iter().par_bridge();
-        each.for_each(|candidate| {
-            let size = candidate.network.nodes();
-            let stop = || !in_time() || size > fewest.load(Ordering::Relaxed);
-            if stop() {
-                return;
-            }
-            if let Some(one) = wanted.try_one(candidate, effort, &views, &stop) {
-                fewest.fetch_min(size, Ordering::Relaxed);
-                found.lock().expect("no thread panics").push(one);
+    let mut candidates: Vec<(f64, Network)> = sizes.flat_map_iter(|size| wanted.candidates(size)).collect();
+    candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let views = views(graph, &in_time);
+    let found = Mutex::new(Vec::new());
+    let smallest = AtomicU64::new(u64::MAX);
+    for effort in EFFORTS {
+        candidates.iter().par_bridge().for_each(|(_, network)| {
+            let stop = || !in_time() || network.nodes() > smallest.load(Ordering::Relaxed);
+            if let Some(one) = wanted.compare(network, effort, &views, &stop) {
+                smallest.fetch_min(network.nodes(), Ordering::Relaxed);
+                found
+                    .lock()
+                    .expect("no thread panics")
+                    .push((catalogue::preference(network), one));
             }
         });
-        let found = std::mem::take(&mut *found.lock().expect("no thread panics"));
-        if !found.is_empty() {
-            return Some(best(found));
+        let mut found = std::mem::take(&mut *found.lock().expect("no thread panics"));
+        let lacking = |found: &Recognised| {
+            (
+                found.missing_boards.len(),
+                found.missing_cables.len(),
+                found.wrong_cables.len(),
+            )
+        };
+        found.sort_by(|(a, one), (b, other)| (lacking(one), a).cmp(&(lacking(other), b)));
+        let mut found = found.into_iter().map(|(_, found)| found);
+        if let Some(mut best) = found.next() {
+            let as_near = found.take_while(|other| lacking(other) == lacking(&best));
+            best.also = as_near.filter_map(|other| other.network).collect();
+            best.also.dedup();
+            return Some(best);
         }
     }
     None
 }
 
-/// What is asked of candidates.
-struct Wanting<'a> {
+/// What is asked of networks that may be similar to a graph.
+struct Similar<'a> {
     graph: &'a Graph,
     /// Descending.
     degrees: Vec<usize>,
@@ -132,108 +103,84 @@ struct Wanting<'a> {
     reach: Vec<f64>,
 }
 
-impl<'a> Wanting<'a> {
-    fn of(graph: &'a Graph) -> Self {
-        let mut degrees: Vec<usize> = (0..graph.nodes()).map(|node| graph.neighbors(node).len()).collect();
-        degrees.sort_unstable_by_key(|&degree| Reverse(degree));
-        Wanting {
-            graph,
-            degrees,
-            max_wrong: MAX_WRONG.min(graph.edges() / TOLERANCE),
-            reach: reach(graph, graph.nodes()),
-        }
-    }
-
-    fn candidates(&self, size: usize) -> Vec<Candidate> {
+impl Similar<'_> {
+    /// The networks of a size that it can be, each with a number that is lower the more they are alike.
+    fn candidates(&self, size: usize) -> Vec<(f64, Network)> {
+        /// So many nodes are asked for their distances.
+        const ASKED: usize = 48;
         // The nodes with the most links may have lost some.
         let most = self.degrees[0] + (self.degrees[0] / 4).max(1);
         let networks = every_network(size as u64, most as u64).into_iter();
-        let fitting = networks.filter(|network| self.fits(network));
-        let compared = fitting.filter_map(|network| {
+        let compared = networks.filter(|network| self.fits(network)).filter_map(|network| {
             let graph = Graph::build(&network).ok()?;
             let other = reach(&graph, if network.vertex_transitive() { 1 } else { ASKED });
-            let levels = 0..self.reach.len().max(other.len());
             let at = |reach: &[f64], level| reach.get(level).copied().unwrap_or(1.0);
+            let levels = 0..self.reach.len().max(other.len());
             let apart: f64 = levels
                 .map(|level| (at(&self.reach, level) - at(&other, level)).abs())
                 .sum();
-            // Of the cables that are not where a board is missing.
+            // Of the cables that are not those of a missing board.
             let there = self.graph.nodes() as f64 / graph.nodes() as f64;
             let lost = 1.0 - self.graph.edges() as f64 / (graph.edges() as f64 * there * there);
-            let likeness = apart + 4.0 * lost.abs();
-            Some(Candidate { network, likeness })
+            Some((apart + 4.0 * lost.abs(), network))
         });
         compared.collect()
     }
 
     /// Whether its degrees allow it to be the network.
     fn fits(&self, network: &Network) -> bool {
-        let mut degrees: Vec<usize> = (0..network.nodes())
-            .map(|node| network.unchecked().degree(node) as usize)
-            .collect();
-        degrees.sort_unstable_by_key(|&degree| Reverse(degree));
-        let links = degrees.iter().sum::<usize>() / 2;
-        let boards = degrees.len() - self.degrees.len();
+        let degrees = descending((0..network.nodes()).map(|node| network.unchecked().degree(node) as usize));
+        let (own, links) = (self.graph.edges(), degrees.iter().sum::<usize>() / 2);
         // The most and the fewest links that go with the missing boards.
-        let most: usize = degrees[..boards].iter().sum();
+        let most: usize = degrees[..degrees.len() - self.degrees.len()].iter().sum();
         let fewest = degrees[self.degrees.len()..].iter().sum::<usize>().div_ceil(2);
         let pairs = self.degrees.iter().zip(&degrees);
         let excess: usize = pairs.map(|(own, other)| own.saturating_sub(*other)).sum();
         excess <= 2 * self.max_wrong
-            && self.graph.edges() + most + links / TOLERANCE >= links
-            && self.graph.edges() + fewest <= links + self.max_wrong
+            && own + most + links / TOLERANCE >= links
+            && own + fewest <= links + self.max_wrong
     }
 
-    fn try_one(
+    fn compare(
         &self,
-        candidate: &Candidate,
-        effort: &Effort,
+        network: &Network,
+        (all_views, roots, all_places, max_dead_ends): (usize, usize, usize, usize),
         views: &[View],
         stop: &dyn Fn() -> bool,
-    ) -> Option<Almost> {
-        let graph = Graph::build(&candidate.network).ok()?;
-        let alike = candidate.network.vertex_transitive();
-        let sorted = (!alike).then(|| Sorted::new(graph.clone(), false));
-        let target = Target::new(graph);
+    ) -> Option<Recognised> {
+        let target = Measured::new(Graph::build(network).ok().filter(|_| !stop())?);
+        let balls = target.balls();
         // One node of each cell: those of a cell are nearly always alike.
-        let first_of_cell = |&node: &usize| {
-            sorted
-                .as_ref()
-                .map_or(node == 0, |sorted| sorted.is_first_of_cell(node))
-        };
-        let places: Vec<usize> = (0..target.measured.graph.nodes()).filter(first_of_cell).collect();
-        let mut best = None;
-        let mut max_missing = target.measured.graph.edges() / TOLERANCE;
-        for view in views.iter().take(effort.views) {
-            if !view.doubtful.is_empty() && self.max_wrong == 0 {
-                break;
-            }
-            for &root in view.central.iter().step_by(7).take(effort.roots) {
-                let mut places = places.clone();
-                places.sort_by_cached_key(|&place| target.measured.unlike(place, &view.certain, root));
-                for place in places.into_iter().take(effort.places) {
-                    loop {
+        let sorted = Sorted::new(target.graph.clone(), network.vertex_transitive());
+        let alone = |&node: &usize| sorted.is_first_of_cell(node);
+        let firsts: Vec<usize> = (0..target.graph.nodes()).filter(alone).collect();
+        let mut max_missing = target.graph.edges() / TOLERANCE;
+        for view in views.iter().take(if self.max_wrong == 0 { 1 } else { all_views }) {
+            let mut best = None;
+            for &root in view.central.iter().step_by(7).take(roots) {
+                let mut places = firsts.clone();
+                places.sort_by_cached_key(|&place| target.unlike(place, &view.certain, root));
+                for place in places.into_iter().take(all_places) {
+                    let search = |max_missing| {
                         let wanted = Wanted {
                             certain: &view.certain,
                             doubtful: &view.doubtful,
                             root: (root, place),
+                            target: &target,
+                            balls: &balls,
                             max_wrong: self.max_wrong,
                             max_missing,
-                            max_dead_ends: effort.dead_ends,
+                            max_dead_ends,
                         };
-                        let Some(mapping) = embed(&wanted, &target, stop) else {
-                            break;
-                        };
-                        let found = self.differences(&candidate.network, &target.measured.graph, mapping);
-                        let missing = found.missing_cables.len();
+                        Some(self.differences(network, &target.graph, embed(&wanted, stop)?))
+                    };
+                    while let Some(found) = search(max_missing) {
+                        let fewer = found.missing_cables.len().checked_sub(1);
                         best = Some(found);
-                        match missing.checked_sub(1) {
-                            Some(fewer) => max_missing = fewer,
-                            None => return best,
-                        }
-                    }
-                    if stop() {
-                        return best;
+                        let Some(fewer) = fewer else {
+                            return best;
+                        };
+                        max_missing = fewer;
                     }
                 }
             }
@@ -241,103 +188,73 @@ impl<'a> Wanting<'a> {
                 return best;
             }
         }
-        best
+        None
     }
 
-    fn differences(&self, network: &Network, whole: &Graph, mapping: Vec<usize>) -> Almost {
+    fn differences(&self, network: &Network, whole: &Graph, mapping: Vec<usize>) -> Recognised {
         let mut at = vec![None; whole.nodes()];
         (0..).zip(&mapping).for_each(|(node, &place)| at[place] = Some(node));
         let is_missing =
             |&(u, v): &(usize, usize)| matches!((at[u], at[v]), (Some(a), Some(b)) if !self.graph.linked(a, b));
         let is_wrong = |&(a, b): &(usize, usize)| !whole.linked(mapping[a], mapping[b]);
-        Almost {
-            network: network.to_string(),
+        Recognised {
+            verdict: "almost",
+            network: Some(network.to_string()),
             missing_boards: (0..whole.nodes()).filter(|&node| at[node].is_none()).collect(),
             missing_cables: whole.edge_list().filter(is_missing).collect(),
             wrong_cables: self.graph.edge_list().filter(is_wrong).collect(),
-            mapping,
-            also: Vec::new(),
+            mapping: Some(mapping),
+            nodes: self.graph.nodes(),
+            edges: self.graph.edges(),
+            ..Recognised::default()
         }
     }
 }
 
-/// The nearest of several networks, which names the others that are as near.
-fn best(found: Vec<Almost>) -> Almost {
-    let lacking = |found: &Almost| {
-        (
-            found.missing_boards.len(),
-            found.missing_cables.len(),
-            found.wrong_cables.len(),
-        )
-    };
-    let fewest = found.iter().map(lacking).min();
-    let mut nearest: Vec<Almost> = found
-        .into_iter()
-        .filter(|found| Some(lacking(found)) == fewest)
-        .collect();
-    let preference = |found: &Almost| found.network.parse().ok().as_ref().map(catalogue::preference);
-    nearest.sort_by_cached_key(preference);
-    nearest.dedup_by(|a, b| a.network == b.network);
-    let mut best = nearest.remove(0);
-    best.also = nearest.into_iter().map(|found| found.network).collect();
-    best
+fn descending(degrees: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut degrees: Vec<usize> = degrees.collect();
+    degrees.sort_unstable_by_key(|&degree| Reverse(degree));
+    degrees
 }
 
 /// Which share of the nodes is within 0, 1, .. links, on average over so many nodes.
 fn reach(graph: &Graph, asked: usize) -> Vec<f64> {
-    let nodes = graph.nodes();
-    let mut counts: Vec<usize> = Vec::new();
     // Scattered, since steps of one length meet few rows of a product; a prime meets every node once.
     const PRIME: usize = 1_000_003;
-    let from: Vec<usize> = (0..asked.min(nodes)).map(|at| at * PRIME % nodes).collect();
-    for &node in &from {
+    let asked = asked.min(graph.nodes());
+    let mut shares = Vec::new();
+    for node in (0..asked).map(|at| at * PRIME % graph.nodes()) {
         for hops in hops_from(graph, node).into_iter().filter(|&hops| hops != UNREACHED) {
-            let hops = hops as usize;
-            counts.resize(counts.len().max(hops + 1), 0);
-            counts[hops] += 1;
+            shares.resize(shares.len().max(hops as usize + 1), 0.0);
+            shares[hops as usize] += 1.0 / (asked * graph.nodes()) as f64;
         }
     }
-    let all = (from.len() * nodes) as f64;
-    let mut sum = 0;
-    let shares = counts.into_iter().map(|count| {
-        sum += count;
-        sum as f64 / all
-    });
-    shares.collect()
+    (1..shares.len()).for_each(|level| shares[level] += shares[level - 1]);
+    shares
 }
 
-/// The graph itself, then without some links: at first the few between whose ends the next shortest path is longest, then more, and at
-/// random.
-fn views(graph: &Graph, count: usize) -> Vec<View> {
+/// The graph itself, then without some links: a few that are in no short cycle, a few that cut across, then also others at random.
+fn views(graph: &Graph, in_time: &(dyn Fn() -> bool + Sync)) -> Vec<View> {
+    /// So many links at most are left out, since they are looked through again and again.
+    const MAX_DOUBTFUL: usize = 512;
+    let whole = Measured::new(graph.clone());
     let mut edges: Vec<(usize, usize)> = graph.edge_list().collect();
-    edges.sort_by_cached_key(|&(u, v)| Reverse(way_round(graph, u, v)));
-    let mut seed = 1u64;
-    let mut random = move |below: usize| {
-        seed = seed
+    // From the neighbors of one end to those of the other it is far if no short cycle goes through a link.
+    edges.sort_by_cached_key(|&(u, v)| Reverse(whole.around(u, v)));
+    let links = edges.len();
+    let mut random = 1u64;
+    let mut chosen = |view: usize, at: usize| {
+        random = random
             .wrapping_mul(0x5851_F42D_4C95_7F2D)
             .wrapping_add(0x1405_7B7E_F767_814F);
-        (seed >> 33) as usize % below
+        let is_lot = view > 1 && (random >> 33) as usize % links < (links / 4).min(MAX_DOUBTFUL);
+        view > 0 && (is_lot || at < 8 || at + 8 >= links)
     };
-    let links = edges.len();
-    let mut views = Vec::new();
-    for view in 0..count {
-        // A link that is wrong may go a long way, or cut across.
-        let (first, last) = match view {
-            0 => (0, 0),
-            1 => (4, 0),
-            2 => (0, 4),
-            3 => (16, 0),
-            4 => (0, 16),
-            _ => (8, 8),
-        };
-        // One in four is left out at random, but not too many, since they are looked through again and again.
-        let share = (links / 4).min(MAX_DOUBTFUL);
-        let is_doubtful: Vec<bool> = (0..links)
-            .map(|at| at < first || at + last >= links || view > 5 && random(links) < share)
-            .collect();
-        views.push(is_doubtful);
-    }
-    let each = views.into_par_iter().map(|is_doubtful| {
+    let all_views = EFFORTS.iter().map(|effort| effort.0).max().unwrap_or(0);
+    let lots: Vec<Vec<bool>> = (0..all_views)
+        .map(|view| (0..links).map(|at| chosen(view, at)).collect())
+        .collect();
+    let each = lots.into_par_iter().filter(|_| in_time()).map(|is_doubtful| {
         let these = |wanted: bool| {
             let pairs = edges.iter().zip(&is_doubtful);
             pairs
@@ -345,40 +262,11 @@ fn views(graph: &Graph, count: usize) -> Vec<View> {
                 .map(|(&edge, _)| edge)
         };
         let certain = Measured::new(Graph::from_edges(graph.nodes(), these(false)));
-        let central = certain.most_central();
         View {
-            certain,
+            central: certain.most_central(),
             doubtful: these(true).collect(),
-            central,
+            certain,
         }
     });
     each.collect()
-}
-
-/// The links of the shortest path between two neighbors that is not their link.
-fn way_round(graph: &Graph, from: usize, to: usize) -> u32 {
-    let mut seen = vec![false; graph.nodes()];
-    seen[from] = true;
-    let mut front: Vec<u32> = graph
-        .neighbors(from)
-        .iter()
-        .copied()
-        .filter(|&node| node as usize != to)
-        .collect();
-    for links in 1.. {
-        if front.is_empty() {
-            break;
-        }
-        let mut next = Vec::new();
-        for node in front {
-            if node as usize == to {
-                return links;
-            }
-            if !std::mem::replace(&mut seen[node as usize], true) {
-                next.extend_from_slice(graph.neighbors(node as usize));
-            }
-        }
-        front = next;
-    }
-    u32::MAX
 }

@@ -5,13 +5,15 @@
 //! places left is next, and first tries the place whose distances to the others are most like its own (forward checking: R. M. Haralick and
 //! G. L. Elliott, Increasing tree search efficiency for constraint satisfaction problems, Artificial Intelligence 14, 1980).
 
+use std::cmp::Reverse;
+
 use super::distances::hops_from;
 use super::graph::Graph;
 
 /// Larger distances do not limit places: tables of them would be large, and what is near decides.
 const MAX_HOPS: usize = 24;
 
-/// A graph and its distances.
+/// A graph of up to 65,535 nodes, and its distances.
 pub struct Measured {
     pub graph: Graph,
     /// From each node to each, at most 255.
@@ -21,7 +23,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// For up to 65,535 nodes. Time O(N M) for N nodes and M links, memory O(N^2).
+    /// Time O(N M) for N nodes and M links, memory O(N^2).
     pub fn new(graph: Graph) -> Self {
         let nodes = graph.nodes();
         let mut hops = Vec::with_capacity(nodes * nodes);
@@ -29,8 +31,7 @@ impl Measured {
         for (node, within) in within.iter_mut().enumerate() {
             hops.extend(hops_from(&graph, node).into_iter().map(|hops| hops.min(255) as u8));
             for &hops in &hops[node * nodes..] {
-                let larger = within.iter_mut().skip(hops.into());
-                larger.for_each(|count| *count += 1);
+                within.iter_mut().skip(hops.into()).for_each(|count| *count += 1);
             }
         }
         Measured { graph, hops, within }
@@ -40,8 +41,14 @@ impl Measured {
         self.hops[from * self.graph.nodes() + to]
     }
 
-    fn degree(&self, node: usize) -> usize {
-        self.graph.neighbors(node).len()
+    /// The mean distance, in thousandths, from neighbors of a node to neighbors of another; of very many neighbors, of some.
+    pub fn around(&self, node: usize, other: usize) -> usize {
+        const ASKED: usize = 16;
+        let near = |node: usize| self.graph.neighbors(node).iter().map(|&near| near as usize).take(ASKED);
+        let sum: usize = near(node)
+            .flat_map(|a| near(other).map(move |b| usize::from(self.hops(a, b))))
+            .sum();
+        1_000 * sum / (near(node).count() * near(other).count())
     }
 
     /// How much what is around a node differs from what is around one of another graph.
@@ -54,38 +61,21 @@ impl Measured {
     pub fn most_central(&self) -> Vec<usize> {
         let mut nodes: Vec<usize> = (0..self.graph.nodes()).collect();
         let near = |node: usize| self.within[node].iter().map(|&count| u32::from(count)).sum::<u32>();
-        nodes.sort_by_cached_key(|&node| std::cmp::Reverse((self.degree(node), near(node))));
+        nodes.sort_by_cached_key(|&node| Reverse((self.graph.neighbors(node).len(), near(node))));
         nodes
     }
-}
 
-/// A graph in which places are looked for.
-pub struct Target {
-    pub measured: Measured,
-    words: usize,
-    /// For each node and each distance up to `MAX_HOPS` the nodes that are no farther, as a bit set.
-    near: Vec<u64>,
-}
-
-impl Target {
-    pub fn new(graph: Graph) -> Self {
-        let measured = Measured::new(graph);
-        let nodes = measured.graph.nodes();
-        let words = nodes.div_ceil(64);
-        let mut near = vec![0; nodes * (MAX_HOPS + 1) * words];
-        for (from, sets) in near.chunks_mut((MAX_HOPS + 1) * words).enumerate() {
-            for to in 0..nodes {
-                for set in sets.chunks_mut(words).skip(measured.hops(from, to).into()) {
-                    set[to / 64] |= 1 << (to % 64);
-                }
+    /// For each node and each distance up to `MAX_HOPS` the nodes that are no farther, as a bit set of so many words.
+    pub fn balls(&self) -> (usize, Vec<u64>) {
+        let words = self.graph.nodes().div_ceil(64);
+        let mut balls = vec![0; self.graph.nodes() * (MAX_HOPS + 1) * words];
+        for (from, sets) in balls.chunks_mut((MAX_HOPS + 1) * words).enumerate() {
+            for to in 0..self.graph.nodes() {
+                let larger = sets.chunks_mut(words).skip(self.hops(from, to).into());
+                larger.for_each(|set| set[to / 64] |= 1 << (to % 64));
             }
         }
-        Target { measured, words, near }
-    }
-
-    fn near(&self, node: usize, hops: usize) -> &[u64] {
-        let at = (node * (MAX_HOPS + 1) + hops) * self.words;
-        &self.near[at..at + self.words]
+        (words, balls)
     }
 }
 
@@ -97,6 +87,9 @@ pub struct Wanted<'a> {
     pub doubtful: &'a [(usize, usize)],
     /// The node that is placed first, and where.
     pub root: (usize, usize),
+    /// The larger graph, with its balls.
+    pub target: &'a Measured,
+    pub balls: &'a (usize, Vec<u64>),
     /// How many doubtful links may join places that are not linked.
     pub max_wrong: usize,
     /// How many links of the target may be missing between places that are taken.
@@ -105,215 +98,152 @@ pub struct Wanted<'a> {
     pub max_dead_ends: usize,
 }
 
-/// A node that was placed.
-struct Step {
-    node: usize,
-    /// Its possible places, the best last.
-    places: Vec<usize>,
-    /// Where it is, if it is anywhere, and what that cost.
-    taken: Option<(usize, usize, usize)>,
-    /// How much was known before.
-    known: usize,
-}
-
 struct Search<'a> {
     wanted: &'a Wanted<'a>,
-    target: &'a Target,
+    words: usize,
     /// For each node its possible places, as a bit set.
     possible: Vec<u64>,
-    /// For each node how many those are.
-    count: Vec<u32>,
     /// Words of `possible` before they changed.
-    changed: Vec<(u32, u64)>,
+    changed: Vec<(usize, u64)>,
     place: Vec<Option<usize>>,
-    /// For each place who is there.
-    who: Vec<Option<usize>>,
+    is_taken: Vec<bool>,
     wrong: usize,
     missing: usize,
 }
 
-/// For each node its place, if the search finds places for all; or until it is to stop.
-pub fn embed(wanted: &Wanted, target: &Target, stop: &dyn Fn() -> bool) -> Option<Vec<usize>> {
-    let mut search = Search::new(wanted, target);
-    let mut steps = vec![Step {
-        node: wanted.root.0,
-        places: vec![wanted.root.1],
-        taken: None,
-        known: 0,
-    }];
+/// For each node its place, if the search finds places for all before it is to stop.
+pub fn embed(wanted: &Wanted, stop: &dyn Fn() -> bool) -> Option<Vec<usize>> {
+    let mut search = Search::new(wanted);
+    // Each node that is placed, its places that are not tried, and what was known before: how much had changed, what was wrong and missing.
+    let mut steps = vec![(wanted.root.0, vec![wanted.root.1], (0, 0, 0))];
     let mut dead_ends = 0;
-    while let Some(step) = steps.last_mut() {
-        if stop() {
-            return None;
+    while let Some((node, places, before)) = steps.last_mut() {
+        search.take_back(*node, *before);
+        if dead_ends > wanted.max_dead_ends || stop() {
+            break;
         }
-        if step.taken.is_some() {
-            search.take_back(step);
-        }
-        let Some(place) = step.places.pop() else {
+        let Some(place) = places.pop() else {
             steps.pop();
             continue;
         };
-        if !search.put(step, place) {
+        if !search.put(*node, place) {
             dead_ends += 1;
-            if dead_ends > wanted.max_dead_ends {
-                return None;
-            }
             continue;
         }
-        let Some(node) = search.next() else {
+        let Some(next) = search.next() else {
             return search.place.into_iter().collect();
         };
-        let places = search.places(node);
-        let known = search.changed.len();
-        steps.push(Step {
-            node,
-            places,
-            taken: None,
-            known,
-        });
+        steps.push((
+            next,
+            search.places(next),
+            (search.changed.len(), search.wrong, search.missing),
+        ));
     }
     None
 }
 
 impl<'a> Search<'a> {
-    fn new(wanted: &'a Wanted<'a>, target: &'a Target) -> Self {
-        let (small, large) = (wanted.certain, &target.measured);
+    fn new(wanted: &'a Wanted<'a>) -> Self {
+        let (small, large, words) = (wanted.certain, wanted.target, wanted.balls.0);
         let (nodes, places) = (small.graph.nodes(), large.graph.nodes());
-        let mut possible = vec![0; nodes * target.words];
-        let mut count = vec![0; nodes];
-        for node in 0..nodes {
-            for place in 0..places {
-                // Whatever is within a distance has a place within it.
-                let mut pairs = small.within[node].iter().zip(&large.within[place]);
-                if small.degree(node) <= large.degree(place) && pairs.all(|(small, large)| small <= large) {
-                    possible[node * target.words + place / 64] |= 1 << (place % 64);
-                    count[node] += 1;
-                }
-            }
+        let mut possible = vec![0; nodes * words];
+        for (node, set) in possible.chunks_mut(words).enumerate() {
+            // Whatever is within a distance has a place within it.
+            let fits = |&place: &usize| small.within[node].iter().zip(&large.within[place]).all(|(a, b)| a <= b);
+            let fitting = (0..places).filter(fits);
+            fitting.for_each(|place| set[place / 64] |= 1 << (place % 64));
         }
         Search {
             wanted,
-            target,
+            words,
             possible,
-            count,
             changed: Vec::new(),
             place: vec![None; nodes],
-            who: vec![None; places],
+            is_taken: vec![false; places],
             wrong: 0,
             missing: 0,
         }
     }
 
-    fn is_possible(&self, node: usize, place: usize) -> bool {
-        self.possible[node * self.target.words + place / 64] >> (place % 64) & 1 == 1
+    fn possible(&self, node: usize) -> &[u64] {
+        &self.possible[node * self.words..(node + 1) * self.words]
     }
 
-    /// Puts the node of a step somewhere, if then all others have a place left.
-    fn put(&mut self, step: &mut Step, place: usize) -> bool {
-        let node = step.node;
-        if !self.is_possible(node, place) {
-            return false;
-        }
-        let (small, large) = (&self.wanted.certain.graph, &self.target.measured.graph);
-        let neighbor = |&(a, b): &(usize, usize)| (a == node).then_some(b).or((b == node).then_some(a));
-        let by_doubtful = self.wanted.doubtful.iter().filter_map(neighbor);
-        let at: Vec<usize> = by_doubtful.filter_map(|other| self.place[other]).collect();
+    /// Puts a node somewhere, if then all others have a place left.
+    fn put(&mut self, node: usize, place: usize) -> bool {
+        let (words, small, large) = (self.words, self.wanted.certain, &self.wanted.target.graph);
+        let other_end = |&(a, b): &(usize, usize)| (a == node).then_some(b).or((b == node).then_some(a));
+        let doubtful = self.wanted.doubtful.iter().filter_map(other_end);
+        let at: Vec<usize> = doubtful.filter_map(|other| self.place[other]).collect();
         let wrong = at.iter().filter(|&&at| !large.linked(at, place)).count();
-        let certain = small.neighbors(node).iter();
-        let certain = certain.filter(|&&other| self.place[other as usize].is_some()).count();
-        let taken = large.neighbors(place).iter();
-        let taken = taken.filter(|&&at| self.who[at as usize].is_some()).count();
-        let missing = (taken + wrong).saturating_sub(certain + at.len());
-        if self.wrong + wrong > self.wanted.max_wrong || self.missing + missing > self.wanted.max_missing {
+        let linked = at.len() - wrong + self.placed_neighbors(node);
+        let taken = large.neighbors(place).iter().filter(|&&at| self.is_taken[at as usize]);
+        self.missing += taken.count().saturating_sub(linked);
+        self.wrong += wrong;
+        let is_possible = self.possible(node)[place / 64] >> (place % 64) & 1 == 1;
+        if !is_possible || self.wrong > self.wanted.max_wrong || self.missing > self.wanted.max_missing {
             return false;
         }
-        self.wrong += wrong;
-        self.missing += missing;
-        self.place[node] = Some(place);
-        self.who[place] = Some(node);
-        step.taken = Some((place, wrong, missing));
-        let words = self.target.words;
+        (self.place[node], self.is_taken[place]) = (Some(place), true);
+        let everywhere = vec![u64::MAX; words];
         for other in (0..self.place.len())
             .filter(|&other| self.place[other].is_none())
             .collect::<Vec<_>>()
         {
-            let hops = usize::from(self.wanted.certain.hops(node, other));
-            let own = other * words..(other + 1) * words;
-            // Farther nodes only lose the place itself.
-            let near = (hops <= MAX_HOPS).then(|| self.target.near(place, hops));
-            let looked_at = if near.is_some() {
-                0..words
-            } else {
-                place / 64..place / 64 + 1
-            };
-            for word in looked_at {
-                let at = own.start + word;
-                let old = self.possible[at];
-                let mut new = near.map_or(old, |near| old & near[word]);
-                if word == place / 64 {
-                    new &= !(1 << (place % 64));
-                }
-                if new != old {
-                    self.changed.push((at as u32, old));
-                    self.possible[at] = new;
-                    self.count[other] -= (old ^ new).count_ones();
+            let hops = usize::from(small.hops(node, other));
+            let ball = self.wanted.balls.1.chunks(words).nth(place * (MAX_HOPS + 1) + hops);
+            let ball = ball.filter(|_| hops <= MAX_HOPS).unwrap_or(&everywhere);
+            let mut left = 0;
+            for (word, near) in ball.iter().enumerate() {
+                let own = if word == place / 64 { 1 << (place % 64) } else { 0 };
+                let possible = &mut self.possible[other * words + word];
+                let new = *possible & near & !own;
+                left |= new;
+                if new != *possible {
+                    self.changed.push((other * words + word, *possible));
+                    *possible = new;
                 }
             }
-            if self.count[other] == 0 {
-                self.take_back(step);
+            if left == 0 {
                 return false;
             }
         }
         true
     }
 
-    fn take_back(&mut self, step: &mut Step) {
-        if let Some((place, wrong, missing)) = step.taken.take() {
-            self.place[step.node] = None;
-            self.who[place] = None;
-            self.wrong -= wrong;
-            self.missing -= missing;
+    /// Takes a node away, if it is anywhere, and all that came of it.
+    fn take_back(&mut self, node: usize, (changed, wrong, missing): (usize, usize, usize)) {
+        if let Some(place) = self.place[node].take() {
+            self.is_taken[place] = false;
         }
-        for (at, old) in self.changed.drain(step.known..).rev() {
-            let gained = old.count_ones() - self.possible[at as usize].count_ones();
-            self.count[at as usize / self.target.words] += gained;
-            self.possible[at as usize] = old;
+        (self.wrong, self.missing) = (wrong, missing);
+        for (at, old) in self.changed.drain(changed..).rev() {
+            self.possible[at] = old;
         }
+    }
+
+    fn placed_neighbors(&self, node: usize) -> usize {
+        let neighbors = self.wanted.certain.graph.neighbors(node).iter();
+        neighbors.filter(|&&other| self.place[other as usize].is_some()).count()
     }
 
     /// The node with the fewest places left, of several the one with most neighbors in place.
     fn next(&self) -> Option<usize> {
+        let count = |node| self.possible(node).iter().map(|word| word.count_ones()).sum::<u32>();
         let open = (0..self.place.len()).filter(|&node| self.place[node].is_none());
-        let fewest = open.clone().map(|node| self.count[node]).min()?;
-        let neighbors = |node: usize| self.wanted.certain.graph.neighbors(node).iter();
-        let placed = |node| {
-            neighbors(node)
-                .filter(|&&other| self.place[other as usize].is_some())
-                .count()
-        };
-        open.filter(|&node| self.count[node] == fewest)
-            .max_by_key(|&node| placed(node))
+        open.min_by_key(|&node| (count(node), Reverse(self.placed_neighbors(node))))
     }
 
     /// The possible places of a node, the one whose distances are most like its own last.
     fn places(&self, node: usize) -> Vec<usize> {
-        let mut places: Vec<usize> = (0..self.who.len())
-            .filter(|&place| self.is_possible(node, place))
-            .collect();
-        if places.len() > 1 {
-            let (small, large) = (self.wanted.certain, &self.target.measured);
-            let taken: Vec<_> = (0..)
-                .zip(&self.place)
-                .filter_map(|(other, &at)| Some((other, at?)))
-                .collect();
-            let apart = |place: usize| {
-                let each = taken
-                    .iter()
-                    .map(|&(other, at)| small.hops(node, other).abs_diff(large.hops(place, at)));
-                each.map(u64::from).sum::<u64>()
-            };
-            places.sort_by_cached_key(|&place| std::cmp::Reverse(apart(place)));
-        }
+        let (small, large) = (self.wanted.certain, self.wanted.target);
+        let is_possible = |&place: &usize| self.possible(node)[place / 64] >> (place % 64) & 1 == 1;
+        let mut places: Vec<usize> = (0..self.is_taken.len()).filter(is_possible).collect();
+        places.sort_by_cached_key(|&place| {
+            let taken = (0..).zip(&self.place).filter_map(|(other, at)| Some((other, (*at)?)));
+            let apart = taken.map(|(other, at)| small.hops(node, other).abs_diff(large.hops(place, at)));
+            Reverse(apart.map(u64::from).sum::<u64>())
+        });
         places
     }
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use clap::Args;
 use hopwise_core::{Network, Node};
-use hopwise_networks::{almost, recognise, tables};
+use hopwise_networks::{recognise, tables};
 use indicatif::ProgressBar;
 
 use super::error::CliError;
-use super::output::{counted, print, print_either};
+use super::output::{counted, listed, print, print_either};
 use recognise::Recognised;
 
 #[derive(Args)]
@@ -46,13 +46,6 @@ fn show(found: &Recognised) -> Result<(), CliError> {
         }
         let (Some(network), Some(mapping)) = (&found.network, &found.mapping) else {
             writeln!(out, "{nodes} nodes and {edges} links: no network that is known.")?;
-            if *nodes > almost::MAX_NODES {
-                let most = almost::MAX_NODES;
-                writeln!(
-                    out,
-                    "Networks that it almost is are only looked for up to {most} nodes."
-                )?;
-            }
             if !found.undecided.is_empty() {
                 let undecided = found.undecided.join(", ");
                 writeln!(out, "It would take too long to compare it with {undecided}.")?;
@@ -99,13 +92,11 @@ fn show_differences(
         return Ok(());
     };
     let network = network.unchecked();
-    let port = |from: usize, to: usize| {
-        let (from, to) = (from as Node, to as Node);
-        (0..network.degree(from)).find(|&port| network.neighbor(from, port) == Some(to))
-    };
-    let end = |from: usize, to: usize| {
-        let port = port(from, to).map_or(String::new(), |port| format!(" port {port}"));
-        format!("node {from}{port}")
+    let neighbor = |node: usize, port| network.neighbor(node as Node, port).map(|near| near as usize);
+    let ports = |node: usize| 0..network.degree(node as Node);
+    let end = |from: usize, to| match ports(from).find(|&port| neighbor(from, port) == Some(to)) {
+        Some(port) => format!("node {from} port {port}"),
+        None => format!("node {from}"),
     };
     let named =
         |node: usize| board(node).map_or(format!("the board for node {node}"), |board| format!("board {board}"));
