@@ -86,7 +86,7 @@ fn show_differences(
         found.wrong_cables.len()
     )?;
     if !found.also.is_empty() {
-        writeln!(out, "It is as near to {}.", found.also.join(", "))?;
+        writeln!(out, "It is as near to {}.", listed(&found.also))?;
     }
     let Ok(network) = network.parse::<Network>() else {
         return Ok(());
@@ -101,22 +101,12 @@ fn show_differences(
     let named =
         |node: usize| board(node).map_or(format!("the board for node {node}"), |board| format!("board {board}"));
     for &node in &found.missing_boards {
-        let neighbors = (0..network.degree(node as Node)).filter_map(|port| network.neighbor(node as Node, port));
-        let neighbors: Vec<String> = neighbors.map(|near| named(near as usize)).collect();
-        writeln!(
-            out,
-            "No board is node {node}, which has cables to {}.",
-            neighbors.join(", ")
-        )?;
+        let neighbors = listed(ports(node).filter_map(|port| neighbor(node, port)).map(&named));
+        writeln!(out, "No board is node {node}, which has cables to {neighbors}.")?;
     }
     for &(u, v) in &found.missing_cables {
-        let (a, b) = (named(u), named(v));
-        writeln!(
-            out,
-            "One cable would be between {} and {}: plug {a} to {b}.",
-            end(u, v),
-            end(v, u)
-        )?;
+        let (a, b, from, to) = (named(u), named(v), end(u, v), end(v, u));
+        writeln!(out, "One cable would be between {from} and {to}: plug {a} to {b}.")?;
     }
     for (a, b) in &found.wrong_cables {
         writeln!(out, "No cable would be between board {a} and board {b}: unplug it.")?;
