@@ -246,8 +246,10 @@ fn recommended(found: &[(Profile, Network)]) -> Option<&(Profile, Network)> {
     near.find(|(_, network)| next_hop(network) == FORMULA)
 }
 
-/// The best lift known; if none is, and it is worth it, it is looked for.
+/// The best lift known; if none is, and it is worth it, it is looked for. If the ends of cables would be odd in number, one with a link
+/// less at each node.
 fn lift(lifts: &Catalogue, nodes: u64, ports: u64, look: bool) -> Option<Network> {
+    let ports = ports - if ports > 3 { nodes % 2 * (ports % 2) } else { 0 };
     let expression = match lifts.get(nodes, ports) {
         Some(entry) => entry.expression.clone(),
         None if look => anneal::search(nodes, ports, LIFT)?.expression,

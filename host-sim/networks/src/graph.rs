@@ -71,18 +71,30 @@ impl Graph {
 
     /// Into how many parts without a link between them the graph falls.
     pub fn parts(&self) -> usize {
+        self.each_part().count()
+    }
+
+    /// The nodes of the largest part, ascending; of several that large, of the one with the lowest node.
+    pub fn largest_part(&self) -> Vec<usize> {
+        let larger = |largest: Vec<usize>, part: Vec<usize>| if part.len() > largest.len() { part } else { largest };
+        let mut largest = self.each_part().fold(Vec::new(), larger);
+        largest.sort_unstable();
+        largest
+    }
+
+    fn each_part(&self) -> impl Iterator<Item = Vec<usize>> + '_ {
         let mut seen = vec![false; self.nodes()];
-        let mut parts = 0;
-        for root in 0..self.nodes() {
-            parts += usize::from(!seen[root]);
+        (0..self.nodes()).filter_map(move |root| {
+            let mut part = Vec::new();
             let mut waiting = vec![root];
             while let Some(node) = waiting.pop() {
                 if !std::mem::replace(&mut seen[node], true) {
+                    part.push(node);
                     waiting.extend(self.neighbors(node).iter().map(|&next| next as usize));
                 }
             }
-        }
-        parts
+            (!part.is_empty()).then_some(part)
+        })
     }
 
     pub fn linked(&self, a: usize, b: usize) -> bool {

@@ -49,6 +49,11 @@ impl Sorted {
         }
     }
 
+    /// Whether a node is the first in the order of its cell; all nodes that can be carried to each other are in one.
+    pub fn is_first_of_cell(&self, node: usize) -> bool {
+        self.cells.nodes[self.cells.cell[node] as usize] as usize == node
+    }
+
     /// The same for all numberings of a graph, and as good as never for two graphs that sorting tells apart.
     pub fn fingerprint(&self) -> u64 {
         self.cells.trace

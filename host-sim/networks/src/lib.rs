@@ -27,6 +27,7 @@
 //!
 //! What cannot be examined is told in a sentence, [`CannotExamine`]; routes that do not arrive are a [`routes::RouteFault`].
 
+pub mod almost;
 pub mod audit;
 pub mod base;
 pub mod binary_tree;
@@ -40,6 +41,7 @@ pub mod connectivity;
 pub mod dependency;
 pub mod distances;
 pub mod drawing;
+pub mod embedding;
 pub mod export;
 pub mod figures;
 pub mod graph;

@@ -1,27 +1,37 @@
 //! Which network a graph is, whatever the numbers of its nodes.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use hopwise_core::Network;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::almost::almost;
 use crate::catalogue;
 use crate::graph::Graph;
 use crate::isomorphism::{Found, Sorted, search, surroundings};
 use crate::lifts::Catalogue;
 
 /// A graph, and the network that it is. The names are those of the JSON keys of `hopwise recognise`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Recognised {
-    /// `network` or `graph`.
+    /// `network`, `almost` or `graph`.
     pub verdict: &'static str,
     /// The expression that is [preferred](catalogue::preference).
     pub network: Option<String>,
-    /// For each node of the graph, in order, its number in the network. Every link was checked.
+    /// For each node of the graph, or of the part that was looked at, in order, its number in the network. Every link was checked.
     pub mapping: Option<Vec<usize>>,
-    /// Other names of the same network, in order of preference.
+    /// Other names of the same network, in order of preference; of what it almost is, also other networks that are as near.
     pub also: Vec<String>,
+    /// Nodes of the network that the graph lacks.
+    pub missing_boards: Vec<usize>,
+    /// Links of the network that the graph lacks, between nodes that it has.
+    pub missing_cables: Vec<(usize, usize)>,
+    /// Links of the graph that the network lacks.
+    pub wrong_cables: Vec<(usize, usize)>,
+    /// The nodes of the graph that were looked at, if those are not all.
+    pub part: Option<Vec<usize>>,
     pub nodes: usize,
     pub edges: usize,
     /// Networks for which it would take too long to find out.
@@ -39,8 +49,7 @@ pub fn recognise(graph: Graph) -> Recognised {
     let degrees = degrees((0..nodes).map(|node| graph.graph.neighbors(node).len() as u64));
     let around: BTreeSet<u64> = graph.surroundings.iter().copied().collect();
     let most = *degrees.last().unwrap_or(&0);
-    let mut candidates = catalogue::networks(nodes as u64, most);
-    candidates.extend(lifts(nodes as u64));
+    let mut candidates = every_network(nodes as u64, most);
     candidates.sort_by_cached_key(catalogue::preference);
     candidates.dedup_by_key(|network| network.to_string());
     let compared = candidates.into_par_iter().filter_map(|network| {
@@ -80,7 +89,43 @@ pub fn recognise(graph: Graph) -> Recognised {
         nodes,
         edges,
         undecided,
+        ..Recognised::default()
     }
+}
+
+/// As [`recognise`], and if it is none, which network the graph [almost](crate::almost::almost) is, if that is found within the time. If the
+/// graph falls into parts, the largest is looked at.
+pub fn recognise_nearly(graph: Graph, limit: Duration) -> Recognised {
+    let part = Some(graph.largest_part()).filter(|part| part.len() < graph.nodes());
+    let graph = match &part {
+        Some(nodes) => {
+            let edges = graph.edge_list().filter_map(|(u, v)| {
+                let number = |node| nodes.binary_search(&node).ok();
+                Some((number(u)?, number(v)?))
+            });
+            Graph::from_edges(nodes.len(), edges)
+        }
+        None => graph,
+    };
+    let mut found = recognise(graph.clone());
+    if let Some(near) = found.network.is_none().then(|| almost(&graph, limit)).flatten() {
+        let undecided = found.undecided;
+        found = Recognised { undecided, ..near };
+    }
+    if let Some(part) = &part {
+        found
+            .wrong_cables
+            .iter_mut()
+            .for_each(|(a, b)| (*a, *b) = (part[*a], part[*b]));
+    }
+    Recognised { part, ..found }
+}
+
+/// Those of the catalogue of networks, and of that of lifts.
+pub(crate) fn every_network(nodes: u64, ports: u64) -> Vec<Network> {
+    let mut networks = catalogue::networks(nodes, ports);
+    networks.extend(lifts(nodes));
+    networks
 }
 
 fn degrees(of_nodes: impl Iterator<Item = u64>) -> Vec<u64> {
@@ -107,60 +152,7 @@ fn lifts(nodes: u64) -> Vec<Network> {
 mod tests {
     use super::*;
     use crate::isomorphism::tests::{graph as built, shuffled};
-    use crate::isomorphism::{is_renumbering, isomorphic};
-    use hopwise_testing::{Random, networks};
-
-    /// Whether it is said to be a network, and the mapping takes its links, and no others, to those of the network.
-    fn is_network(graph: &Graph, found: &Recognised) -> bool {
-        assert_eq!(found.undecided, [""; 0]);
-        assert_eq!((found.verdict == "network"), found.network.is_some());
-        let (Some(network), Some(mapping)) = (&found.network, &found.mapping) else {
-            return false;
-        };
-        assert!(is_renumbering(graph, &built(network), mapping), "{network}");
-        true
-    }
-
-    #[test]
-    fn networks_of_every_family_are_found_again() {
-        let mut random = Random(2);
-        // Frames that differ from phase to phase are not in the catalogue.
-        for expression in networks("recognised") {
-            let network = built(expression);
-            let graph = shuffled(network.nodes(), network.edge_list(), &mut random);
-            if expression.contains('[') {
-                assert_eq!(isomorphic(&network, &graph), Some(true));
-                continue;
-            }
-            let found = recognise(graph.clone());
-            assert!(is_network(&graph, &found), "{expression}");
-        }
-    }
-
-    /// A network with two ends exchanged is seldom another, and never the same.
-    #[test]
-    fn a_moved_link_makes_another_graph() {
-        let mut random = Random(3);
-        let mut graphs = 0;
-        for expression in networks("recognised").into_iter().filter(|name| !name.contains('[')) {
-            let graph = built(expression);
-            if graph.nodes() > 256 {
-                continue;
-            }
-            let mut edges: Vec<_> = graph.edge_list().collect();
-            let (a, b) = edges[0];
-            let can_change = |&(c, d): &(usize, usize)| a != d && c != b && !graph.linked(a, d) && !graph.linked(c, b);
-            let Some(other) = edges.iter().position(can_change) else {
-                continue;
-            };
-            let (c, d) = edges[other];
-            (edges[0], edges[other]) = ((a, d), (c, b));
-            let graph = shuffled(graph.nodes(), edges.into_iter(), &mut random);
-            let found = recognise(graph.clone());
-            graphs += usize::from(!is_network(&graph, &found));
-        }
-        assert!(graphs > 25, "only {graphs} are no network");
-    }
+    use hopwise_testing::Random;
 
     #[test]
     fn names_and_what_has_none() {

@@ -61,6 +61,15 @@ fn load(name: &str) -> Result<Table, &'static str> {
 }
 
 pub fn read(text: &str) -> Result<Graph, BadEdges> {
+    let graph = read_parts(text)?;
+    match graph.parts() {
+        1 => Ok(graph),
+        parts => Err(BadEdges::Parts(parts)),
+    }
+}
+
+/// As [`read`], but it may fall into parts.
+pub fn read_parts(text: &str) -> Result<Graph, BadEdges> {
     let mut edges = Vec::new();
     let mut nodes = 0;
     for (at, line) in (1..).zip(text.lines()) {
@@ -83,11 +92,7 @@ pub fn read(text: &str) -> Result<Graph, BadEdges> {
     if edges.is_empty() {
         return Err(BadEdges::Empty);
     }
-    let graph = Graph::from_edges(nodes, edges);
-    match graph.parts() {
-        1 => Ok(graph),
-        parts => Err(BadEdges::Parts(parts)),
-    }
+    Ok(Graph::from_edges(nodes, edges))
 }
 
 pub fn table(name: &str, graph: &Graph) -> Table {

@@ -1,16 +1,23 @@
+use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
+use hopwise_core::{Network, Node};
 use hopwise_networks::{recognise, tables};
+use indicatif::ProgressBar;
 
 use super::error::CliError;
-use super::output::{print, print_either};
+use super::output::{counted, listed, print, print_either};
 use recognise::Recognised;
 
 #[derive(Args)]
 pub(super) struct RecogniseArgs {
     /// The cables: a line each, two node numbers from 0, as `hopwise edges` prints them
     file: PathBuf,
+    /// If it is no network, how long to look for one of which some boards and cables are missing, or cables wrong
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(0..=86_400))]
+    seconds: u64,
     /// Print a JSON object, with the node of the network for each node of the file
     #[arg(long)]
     json: bool,
@@ -19,13 +26,24 @@ pub(super) struct RecogniseArgs {
 pub(super) fn run(args: &RecogniseArgs) -> Result<(), CliError> {
     let wrong = |reason: &dyn std::fmt::Display| CliError::file(&args.file, reason);
     let text = hopwise_files::read_text(&args.file, hopwise_files::MAX_TEXT).map_err(|error| wrong(&error))?;
-    let graph = tables::read(&text).map_err(|error| wrong(&error))?;
-    print_either(args.json, &recognise::recognise(graph), show)
+    let graph = tables::read_parts(&text).map_err(|error| wrong(&error))?;
+    let bar = ProgressBar::new_spinner().with_message("comparing with networks");
+    bar.enable_steady_tick(Duration::from_millis(120));
+    let found = recognise::recognise_nearly(graph, Duration::from_secs(args.seconds));
+    bar.finish_and_clear();
+    print_either(args.json, &found, show)
 }
 
 fn show(found: &Recognised) -> Result<(), CliError> {
     let Recognised { nodes, edges, .. } = found;
     print(|out| {
+        if let Some(part) = &found.part {
+            let first = part[0];
+            writeln!(
+                out,
+                "There are boards without a path between them. This is the largest part, that of board {first}."
+            )?;
+        }
         let (Some(network), Some(mapping)) = (&found.network, &found.mapping) else {
             writeln!(out, "{nodes} nodes and {edges} links: no network that is known.")?;
             if !found.undecided.is_empty() {
@@ -34,13 +52,64 @@ fn show(found: &Recognised) -> Result<(), CliError> {
             }
             return Ok(());
         };
-        writeln!(out, "{nodes} nodes and {edges} links: this is {network}.")?;
-        if !found.also.is_empty() {
-            writeln!(out, "It is also {}.", found.also.join(", "))?;
+        let number = |node: usize| found.part.as_ref().map_or(node, |part| part[node]);
+        if found.verdict == "almost" {
+            show_differences(out, found, network, |node| {
+                mapping.iter().position(|&at| at == node).map(number)
+            })?;
+        } else {
+            writeln!(out, "{nodes} nodes and {edges} links: this is {network}.")?;
+            if !found.also.is_empty() {
+                writeln!(out, "It is also {}.", found.also.join(", "))?;
+            }
         }
         writeln!(out, "\nnode  in {network}")?;
-        (0..)
-            .zip(mapping)
-            .try_for_each(|(node, to): (usize, _)| writeln!(out, "{node:>4}  {to}"))
+        let mut pairs = (0..).zip(mapping);
+        pairs.try_for_each(|(node, to): (usize, _)| writeln!(out, "{:>4}  {to}", number(node)))
     })
+}
+
+/// What to plug and unplug; `board` is the board that is a node of the network.
+fn show_differences(
+    out: &mut dyn Write,
+    found: &Recognised,
+    network: &str,
+    board: impl Fn(usize) -> Option<usize>,
+) -> io::Result<()> {
+    let Recognised { nodes, edges, .. } = *found;
+    let all = nodes + found.missing_boards.len();
+    writeln!(
+        out,
+        "{nodes} nodes and {edges} links: almost {network}, {nodes} of {}, {} missing, {} wrong.",
+        counted(all as u64, "board"),
+        counted(found.missing_cables.len() as u64, "cable"),
+        found.wrong_cables.len()
+    )?;
+    if !found.also.is_empty() {
+        writeln!(out, "It is as near to {}.", listed(&found.also))?;
+    }
+    let Ok(network) = network.parse::<Network>() else {
+        return Ok(());
+    };
+    let network = network.unchecked();
+    let neighbor = |node: usize, port| network.neighbor(node as Node, port).map(|near| near as usize);
+    let ports = |node: usize| 0..network.degree(node as Node);
+    let end = |from: usize, to| match ports(from).find(|&port| neighbor(from, port) == Some(to)) {
+        Some(port) => format!("node {from} port {port}"),
+        None => format!("node {from}"),
+    };
+    let named =
+        |node: usize| board(node).map_or(format!("the board for node {node}"), |board| format!("board {board}"));
+    for &node in &found.missing_boards {
+        let neighbors = listed(ports(node).filter_map(|port| neighbor(node, port)).map(&named));
+        writeln!(out, "No board is node {node}, which has cables to {neighbors}.")?;
+    }
+    for &(u, v) in &found.missing_cables {
+        let (a, b, from, to) = (named(u), named(v), end(u, v), end(v, u));
+        writeln!(out, "One cable would be between {from} and {to}: plug {a} to {b}.")?;
+    }
+    for (a, b) in &found.wrong_cables {
+        writeln!(out, "No cable would be between board {a} and board {b}: unplug it.")?;
+    }
+    Ok(())
 }

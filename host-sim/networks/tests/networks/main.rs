@@ -7,6 +7,7 @@ mod golden;
 mod huge;
 mod papers;
 mod random;
+mod recognition;
 mod steps;
 mod stretch;
 mod virtual_channels;
