@@ -238,16 +238,23 @@ pub(super) struct Look {
     pub(super) free_mark: Option<usize>,
 }
 
+#[inline(never)]
+fn record(flash: &impl Flash, slot: Slot, at: usize) -> [u8; RECORD] {
+    let mut record = [0; RECORD];
+    flash.read(slot, at, &mut record);
+    record
+}
+
+#[inline(never)]
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0xff)
+}
+
 impl Look {
     pub(super) fn at(flash: &impl Flash, slot: Slot) -> Self {
         let mut config = [0; CONFIG_BYTES];
         flash.read(slot, 0, &mut config);
-        let record = |at: usize| {
-            let mut record = [0; RECORD];
-            flash.read(slot, at, &mut record);
-            record
-        };
-        let is_blank = |record: &[u8]| record.iter().all(|byte| *byte == 0xff);
+        let record = |at: usize| record(flash, slot, at);
         let append_crc = record(CONFIG_BYTES);
         let commit = CommitRecord::read(&config, &append_crc, &record(KEYS), &record(OWNER));
         let marks = match commit {
