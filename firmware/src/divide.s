@@ -30,7 +30,8 @@
     mov r1, r4
     pop {r4, r5, r6, r7}
     bx lr
-    @ Any: bit by bit, from the highest on. Quotient and dividend share r0 and r1; the remainder is in r4 and r5.
+    @ Any: bit by bit, from the highest on. Quotient and dividend share r0 and r1; the remainder is in r4 and r5,
+    @ and has no more bits than were taken from the dividend, so none is lost.
 2:  movs r4, #0
     movs r5, #0
     mov r12, #64
@@ -38,15 +39,13 @@
     adcs r1, r1, r1
     adcs r4, r4, r4
     adcs r5, r5, r5
-    @ A remainder of 65 bits is larger than any divisor.
-    bcs 4f
     subs r6, r4, r2
     sbcs r6, r5, r3
-    blo 5f
-4:  subs r4, r4, r2
+    blo 4f
+    subs r4, r4, r2
     sbc r5, r5, r3
     adds r0, #1
-5:  subs r12, #1
+4:  subs r12, #1
     bne 3b
     mov r2, r4
     mov r3, r5

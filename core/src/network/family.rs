@@ -150,7 +150,7 @@ impl Topology for Family {
         write_address(node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result;
         method(here: Vertex, dest: Vertex, rule: Rule) -> Method;
         port_to(node: Vertex, neighbor: Vertex) -> Option<Number>;
-        passes_on(here: Vertex, port: Number, source: Vertex) -> bool;
+        passes_on_directly(here: Vertex, port: Number, source: Vertex) -> Option<bool>;
         send_priority(here: Vertex, port: Number, source: Vertex) -> u64;
         fewest_steps_send_priority(here: Vertex, port: Number, source: Vertex) -> Option<u64>;
         serves_in_fewest_steps(here: Vertex, port: Number, source: Vertex) -> bool;

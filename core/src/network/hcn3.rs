@@ -56,29 +56,21 @@ const MAX_BITS: usize = crate::limits::MAX_BITS as usize / 3;
 /// More flips than any word needs: the word cannot reach the value.
 const IMPOSSIBLE: u8 = u8::MAX;
 
-/// What a word costs.
-#[derive(Clone, Copy)]
-struct Cost {
-    letters: u8,
-    /// The flips of a case, one bit of them in each row, by the bits x2, x1, y3, y2, y1 of the case from high to low, x3 being 0. All set
-    /// where the word cannot reach the value.
-    flips: [u32; 3],
-}
-
-/// What the words cost.
-static COSTS: [Cost; WORDS.len()] = {
-    let mut table = [Cost { letters: 0, flips: [0; 3] }; WORDS.len()];
+/// What each word costs: its letters, and the flips of each case, with one of their three bits in each of the other numbers: at the place that
+/// the bits x2, x1, y3, y2, y1 of the case make from high to low, x3 being 0. All are set where the word cannot reach the value.
+static COSTS: [[u32; 4]; WORDS.len()] = {
+    let mut table = [[0; 4]; WORDS.len()];
     let mut word = 0;
     while word < WORDS.len() {
-        table[word].letters = WORDS[word].len() as u8;
+        table[word][0] = WORDS[word].len() as u32;
         let mut case = 0;
         while case < 32 {
             let flips = flips_from(WORDS[word].as_bytes(), case >> 3)[case & 7];
             assert!(flips == IMPOSSIBLE || flips < 7, "three bits are enough");
-            let mut row = 0;
-            while row < 3 {
-                table[word].flips[row] |= (flips as u32 >> row & 1) << case;
-                row += 1;
+            let mut bit = 0;
+            while bit < 3 {
+                table[word][1 + bit] |= (flips as u32 >> bit & 1) << case;
+                bit += 1;
             }
             case += 1;
         }
@@ -177,12 +169,11 @@ impl Hcn3 {
             let values = digits.iter().zip(0..);
             *case = values.fold(0, |case, (digit, place)| case | ((digit >> bit & 1) as u8) << place);
         }
-        let cost = |Cost { letters, flips }: &Cost| {
+        let cost = |&[letters, ones, twos, fours]: &[u32; 4]| {
             let mut cases = cases.iter().take(usize::from(self.bits));
-            cases.try_fold(Number::from(*letters), |hops, &case| {
+            cases.try_fold(Number::from(letters), |hops, &case| {
                 count_step();
-                let [ones, twos, fours] = flips.map(|row| row >> case & 1);
-                let flips = ones | twos << 1 | fours << 2;
+                let flips = (ones >> case & 1) | (twos >> case & 1) << 1 | (fours >> case & 1) << 2;
                 (flips != 7).then(|| hops + Number::from(flips))
             })
         };

@@ -72,20 +72,20 @@ pub(super) struct CommitRecord {
 impl CommitRecord {
     pub(super) fn write(&self, config: &[u8; CONFIG_BYTES]) -> [u8; RECORD] {
         let mut record = [0; RECORD];
-        put(&mut record, 0, &MAGIC);
-        put(&mut record, 4, &self.sequence.to_le_bytes());
-        put(&mut record, 8, &self.epoch.to_le_bytes());
+        put_at(&mut record, 0, &MAGIC);
+        put_at(&mut record, 4, &self.sequence.to_le_bytes());
+        put_at(&mut record, 8, &self.epoch.to_le_bytes());
         let keys = match self.keys {
             None => NO_KEYS,
             Some(keys) if keys.mesh.encrypts => KEYS_FOR_PAYLOADS,
             Some(_) => KEYS_FOR_LINKS,
         };
-        put(&mut record, 12, &[u8::from(self.on_trial), keys]);
+        put_at(&mut record, 12, &[u8::from(self.on_trial), keys]);
         if let Some(owner) = &self.owner {
             owner.commit(&mut record);
         }
         let crc = crc_of(config, &record, self.keys);
-        put(&mut record, CRC_AT, &crc);
+        put_at(&mut record, CRC_AT, &crc);
         record
     }
 
@@ -132,8 +132,8 @@ pub struct Keys {
 impl Keys {
     pub(super) fn write(&self) -> [u8; RECORD] {
         let mut record = [0; RECORD];
-        put(&mut record, 0, self.mesh.key.bytes());
-        put(&mut record, KEY_BYTES, self.management.bytes());
+        put_at(&mut record, 0, self.mesh.key.bytes());
+        put_at(&mut record, KEY_BYTES, self.management.bytes());
         record
     }
 
@@ -149,11 +149,13 @@ impl Keys {
     }
 }
 
-fn put(bytes: &mut [u8], at: usize, what: &[u8]) {
+#[inline(never)]
+pub(crate) fn put_at(bytes: &mut [u8], at: usize, what: &[u8]) {
     bytes.iter_mut().skip(at).zip(what).for_each(|(byte, new)| *byte = *new);
 }
 
-fn number(record: &[u8; RECORD], at: usize) -> u32 {
+#[inline(never)]
+pub(crate) fn number(record: &[u8; RECORD], at: usize) -> u32 {
     let bytes = record.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
     u32::from_le_bytes(bytes.unwrap_or_default())
 }
@@ -211,8 +213,8 @@ pub fn last_epoch_in(slots: &[u8]) -> Option<u32> {
 
 pub(super) fn mark(epoch: u32) -> [u8; RECORD] {
     let mut record = [0; RECORD];
-    put(&mut record, 0, &epoch.to_le_bytes());
-    put(&mut record, 4, &(!epoch).to_le_bytes());
+    put_at(&mut record, 0, &epoch.to_le_bytes());
+    put_at(&mut record, 4, &(!epoch).to_le_bytes());
     record
 }
 

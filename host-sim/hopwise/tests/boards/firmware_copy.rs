@@ -98,18 +98,24 @@ fn numbers_of_all_sizes_are_divided() {
     let mut rig = Rig::single(firmware, &[0xff; CONFIG_BYTES]);
     let address = |name: &str| firmware.image.address_of(name).unwrap_or_else(|| panic!("no {name}"));
     let [unsigned, signed] = ["__aeabi_uldivmod", "__aeabi_ldivmod"].map(address);
-    let mut divide = |function, a: u64, b: u64| {
-        let [q, q_high, r, r_high] = call(&mut rig, function, [a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32]);
-        [(q, q_high), (r, r_high)].map(|(low, high)| u64::from(high) << 32 | u64::from(low))
+    let words = |number: u64| [number as u32, (number >> 32) as u32];
+    let mut divide = |function, [a, b]: [u64; 2]| {
+        let [a, b] = [a, b].map(words);
+        let result = call(&mut rig, function, [a[0], a[1], b[0], b[1]]);
+        [[result[0], result[1]], [result[2], result[3]]]
     };
     // Around every power of two, and bits of all kinds below it.
     let sizes = (0..64).flat_map(|size| [1, (1 << size) - 1, 1 << size, 0xa5a5_5a5a_c3c3_3c3c >> size]);
     let numbers: Vec<u64> = sizes.chain([1_000, 1_000_000, u64::MAX]).collect();
-    for (&a, &b) in numbers.iter().flat_map(|a| numbers.iter().map(move |b| (a, b))).filter(|(_, b)| **b > 0) {
-        assert_eq!(divide(unsigned, a, b), [a / b, a % b], "{a} / {b}");
-        let [quotient, rest] = divide(signed, a, b).map(|number| number as i64);
-        let (a, b) = (a as i64, b as i64);
-        assert_eq!((quotient, rest), (a.wrapping_div(b), a.wrapping_rem(b)), "{a} / {b}");
+    for [a, b] in numbers.iter().flat_map(|a| numbers.iter().map(move |b| [*a, *b])) {
+        let Some(quotient) = a.checked_div(b) else { continue };
+        assert_eq!(divide(unsigned, [a, b]), [quotient, a % b].map(words), "{a} / {b}");
+        let signed_result = [(a as i64).wrapping_div(b as i64), (a as i64).wrapping_rem(b as i64)];
+        assert_eq!(
+            divide(signed, [a, b]),
+            signed_result.map(|number| words(number as u64)),
+            "{a} / {b}, signed"
+        );
     }
 }
 
