@@ -18,6 +18,7 @@ impl<'a> ExprWriter<'a> {
         ExprWriter(write)
     }
 
+    #[inline(never)]
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         (self.0)(text);
         self
@@ -34,9 +35,13 @@ impl<'a> ExprWriter<'a> {
     }
 
     pub(crate) fn number(&mut self, number: impl Into<u64>) -> &mut Self {
+        self.digits(number.into())
+    }
+
+    #[inline(never)]
+    fn digits(&mut self, mut rest: u64) -> &mut Self {
         // Enough for any 64-bit number.
         let mut digits = [b'0'; 20];
-        let mut rest = number.into();
         let mut first = 0;
         for (place, digit) in digits.iter_mut().enumerate().rev() {
             *digit += (rest % 10) as u8;

@@ -136,10 +136,16 @@ pub(crate) trait Topology {
     /// A node forwards to the neighbors whose route to the source goes through it. For any loop-free routing function that is a
     /// spanning tree: every node receives the broadcast exactly once.
     fn passes_on(&self, here: Vertex, port: Number, source: Vertex) -> bool {
-        match self.neighbor(here, port) {
-            Some(child) => child != source && self.next(child, source, Rule::Exact) == here,
-            None => false,
-        }
+        let by_routes = || {
+            let child = self.neighbor(here, port);
+            child.is_some_and(|child| child != source && self.next(child, source, Rule::Exact) == here)
+        };
+        self.passes_on_directly(here, port, source).unwrap_or_else(by_routes)
+    }
+
+    /// The same in families that need no routes for it.
+    fn passes_on_directly(&self, _here: Vertex, _port: Number, _source: Vertex) -> Option<bool> {
+        None
     }
 
     /// The priority of `port` at `here` in a broadcast of `source`, if only one copy can be sent at a time. The child whose subtree takes

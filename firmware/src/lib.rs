@@ -23,7 +23,7 @@
 //! - [`boards`]: what differs between boards, and between chips; [`uart`]: serial ports;
 //! - [`time`]: the board's own clock, and what time it is in the mesh;
 //! - [`log`]: the log; [`priority`]: how the node interrupts programs, and their lock;
-//! - `copy.s`: how memory is copied; [`crash`]: panics and faults; [`stack`]: how much of it was never used.
+//! - `copy.s`: how memory is copied; `divide.s`: how numbers of 64 bits are divided; [`crash`]: panics and faults; [`stack`]: how much of it was never used.
 #![no_std]
 
 mod boards;
@@ -59,7 +59,7 @@ pub use programs::change_flash;
 use time::CLOCK;
 use uart::Ports;
 
-core::arch::global_asm!(include_str!("copy.s"), options(raw));
+core::arch::global_asm!(include_str!("copy.s"), include_str!("divide.s"), options(raw));
 
 /// What `hopwise about` shows. The linker scripts leave it out of the flash.
 // SAFETY: a section of its own, which nothing runs or reads.

@@ -52,6 +52,7 @@ fn wake_at(at: Micros, waker: &Waker) -> bool {
 }
 
 /// Microseconds since the start.
+#[inline(never)]
 pub(crate) fn now() -> Micros {
     Instant::now().as_micros()
 }

@@ -130,6 +130,7 @@ pub(crate) fn slot_of(number: u8) -> Option<Slot> {
     }
 }
 
+#[inline(never)]
 pub(crate) fn put(bytes: &mut [u8], parts: &[&[u8]]) {
     let new = parts.iter().flat_map(|part| part.iter());
     bytes.iter_mut().zip(new).for_each(|(byte, new)| *byte = *new);

@@ -23,7 +23,7 @@ pub(crate) trait Subject {
 
 /// The body of the response to a request with a number; `None` if the request is for the board, or the response too long. A request to an
 /// application is rejected here, since accepted ones go to the application. Clearing the counters is left to the subject.
-pub(crate) fn respond<B: Bytes>(request: &Request<'_>, number: u32, subject: &impl Subject, now: Micros) -> Option<B> {
+pub(crate) fn respond<B: Bytes>(request: &Request<'_>, number: u32, subject: &dyn Subject, now: Micros) -> Option<B> {
     let payload: B = match request.query {
         Query::Ping => B::from_slice(request.payload).ok()?,
         Query::Trace => whole_trace(request.payload, subject.address()),

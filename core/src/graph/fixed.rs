@@ -6,9 +6,8 @@ use crate::arith::{Number, Vertex, sub_mod};
 /// A cubic graph of `N` nodes with all its distances and next hops.
 struct Table<const N: usize> {
     neighbors: [[u8; 3]; N],
-    distance: [[u8; N]; N],
-    /// The next port; the first that leads closer.
-    next_port: [[u8; N]; N],
+    /// The distance, and in the two bits below it the next port: the first that leads closer.
+    routes: [[u8; N]; N],
     /// The broadcast of node 0 in the fewest steps: the parents of all nodes, and their steps. Node 0 has no parent and step 0.
     told: [[u8; N]; 2],
 }
@@ -60,7 +59,7 @@ impl<const N: usize> Table<N> {
     const fn new(neighbors: [[u8; 3]; N], told: [[u8; N]; 2]) -> Self {
         let far = u8::MAX;
         let mut distance = [[far; N]; N];
-        let mut next_port = [[0; N]; N];
+        let mut routes = [[0; N]; N];
         let mut to = 0;
         while to < N {
             distance[to][to] = 0;
@@ -74,7 +73,7 @@ impl<const N: usize> Table<N> {
                         let through = distance[neighbors[from][port] as usize][to];
                         if through != far && from != to && through < distance[from][to] {
                             distance[from][to] = through + 1;
-                            next_port[from][to] = port as u8;
+                            routes[from][to] = distance[from][to] << 2 | port as u8;
                         }
                     }
                     from += 1;
@@ -85,8 +84,7 @@ impl<const N: usize> Table<N> {
         }
         Table {
             neighbors,
-            distance,
-            next_port,
+            routes,
             told,
         }
     }
@@ -98,33 +96,26 @@ impl<const N: usize> Table<N> {
             .map(|&node| Number::from(node))
     }
 
+    fn route(&self, from: Vertex, to: Vertex) -> u8 {
+        let row = self.routes.get(from as usize);
+        row.and_then(|row| row.get(to as usize)).copied().unwrap_or(0)
+    }
+
     fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
         if here == dest {
             return here;
         }
-        let port = self
-            .next_port
-            .get(here as usize)
-            .and_then(|row| row.get(dest as usize))
-            .copied()
-            .unwrap_or(0);
+        let port = self.route(here, dest) & 3;
         self.neighbor(here, Number::from(port)).unwrap_or(here)
     }
 
     fn hops(&self, from: Vertex, to: Vertex) -> Number {
-        self.distance
-            .get(from as usize)
-            .and_then(|row| row.get(to as usize))
-            .map_or(0, |&hops| Number::from(hops))
+        Number::from(self.route(from, to) >> 2)
     }
 
     fn diameter(&self) -> Number {
-        self.distance
-            .iter()
-            .flatten()
-            .map(|&hops| Number::from(hops))
-            .max()
-            .unwrap_or(0)
+        let farthest = self.routes.iter().flatten().max();
+        farthest.map_or(0, |&route| Number::from(route >> 2))
     }
 
     /// The send priority of a link in the broadcast of fewest steps, after both ends are mapped by the symmetry that takes the source to

@@ -167,7 +167,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The longest run of bytes that `belongs` accepts, after blanks.
-    fn take(&mut self, belongs: impl Fn(u8) -> bool) -> &'a str {
+    #[inline(never)]
+    fn take(&mut self, belongs: fn(u8) -> bool) -> &'a str {
         let bytes = self.text.as_bytes();
         let blank = |byte: &&u8| byte.is_ascii_whitespace();
         let rest = bytes.get(self.position..).unwrap_or_default();

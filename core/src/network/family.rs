@@ -50,6 +50,14 @@ macro_rules! families {
             $word,
         )+)+];
 
+        type Parser = fn(&mut Reader<'_>) -> Option<Family>;
+
+        /// What parses the parameters after each word. A table takes less code than comparisons one by one.
+        const PARSERS: &[(&str, Parser)] = &[$($(
+            #[cfg(feature = $feature)]
+            ($word, |reader| $Name::$parse(reader).map(Family::$Name)),
+        )+)+];
+
         impl Family {
             /// The words with which expressions of families begin; for base graphs see [`Base::WORDS`].
             pub const WORDS: &'static [&'static str] = &[$($(
@@ -67,13 +75,11 @@ macro_rules! families {
 
             /// Parses a network up to the end of the text.
             pub(super) fn parse(reader: &mut Reader<'_>) -> Option<Family> {
-                let family = match reader.word() {
-                    $($(
-                        #[cfg(feature = $feature)]
-                        $word => Family::$Name($Name::$parse(reader)?),
-                    )+)+
-                    word if LEFT_OUT.contains(&word) => return reader.refuse("the network", BrokenRule::NotBuilt),
-                    word => Family::Base(reader.base_named(word, "the expression", "the name of a network")?),
+                let word = reader.word();
+                let family = match PARSERS.iter().find(|(known, _)| *known == word) {
+                    Some((_, parse)) => parse(reader)?,
+                    None if LEFT_OUT.contains(&word) => return reader.refuse("the network", BrokenRule::NotBuilt),
+                    None => Family::Base(reader.base_named(word, "the expression", "the name of a network")?),
                 };
                 reader.end()?;
                 Some(family)
@@ -144,7 +150,7 @@ impl Topology for Family {
         write_address(node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result;
         method(here: Vertex, dest: Vertex, rule: Rule) -> Method;
         port_to(node: Vertex, neighbor: Vertex) -> Option<Number>;
-        passes_on(here: Vertex, port: Number, source: Vertex) -> bool;
+        passes_on_directly(here: Vertex, port: Number, source: Vertex) -> Option<bool>;
         send_priority(here: Vertex, port: Number, source: Vertex) -> u64;
         fewest_steps_send_priority(here: Vertex, port: Number, source: Vertex) -> Option<u64>;
         serves_in_fewest_steps(here: Vertex, port: Number, source: Vertex) -> bool;

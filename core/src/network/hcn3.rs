@@ -26,7 +26,7 @@ use crate::topology::{Rule, Topology, lowest_closer};
 /// the letters plus each bit's flips, from a table of 32 cases (complementing all digits makes no difference).
 ///
 /// The next hop is the lowest-numbered neighbor that is one closer. The paper's routing function sets x3, then x2, then x1, with one swap
-/// each and without diameter links. Time O(65 n) per distance, n+3 distances per hop; a table of 2 KiB.
+/// each and without diameter links. Time O(65 n) per distance, n+3 distances per hop; a table of 1 KiB.
 ///
 /// ```
 /// use hopwise_core::{Network, Rule};
@@ -56,20 +56,23 @@ const MAX_BITS: usize = crate::limits::MAX_BITS as usize / 3;
 /// More flips than any word needs: the word cannot reach the value.
 const IMPOSSIBLE: u8 = u8::MAX;
 
-/// The flips by word, and by the bits x2, x1, y3, y2, y1 of the case from high to low, x3 being 0.
-const FLIPS: [[u8; 32]; WORDS.len()] = {
-    let mut table = [[0; 32]; WORDS.len()];
+/// What each word costs: its letters, and the flips of each case, with one of their three bits in each of the other numbers: at the place that
+/// the bits x2, x1, y3, y2, y1 of the case make from high to low, x3 being 0. All are set where the word cannot reach the value.
+static COSTS: [[u32; 4]; WORDS.len()] = {
+    let mut table = [[0; 4]; WORDS.len()];
     let mut word = 0;
     while word < WORDS.len() {
-        let mut start = 0;
-        while start < 4 {
-            let flips = flips_from(WORDS[word].as_bytes(), start);
-            let mut end = 0;
-            while end < 8 {
-                table[word][start << 3 | end] = flips[end];
-                end += 1;
+        table[word][0] = WORDS[word].len() as u32;
+        let mut case = 0;
+        while case < 32 {
+            let flips = flips_from(WORDS[word].as_bytes(), case >> 3)[case & 7];
+            assert!(flips == IMPOSSIBLE || flips < 7, "three bits are enough");
+            let mut bit = 0;
+            while bit < 3 {
+                table[word][1 + bit] |= (flips as u32 >> bit & 1) << case;
+                bit += 1;
             }
-            start += 1;
+            case += 1;
         }
         word += 1;
     }
@@ -166,15 +169,15 @@ impl Hcn3 {
             let values = digits.iter().zip(0..);
             *case = values.fold(0, |case, (digit, place)| case | ((digit >> bit & 1) as u8) << place);
         }
-        let cost = |(word, flips): (&&str, &[u8; 32])| {
+        let cost = |&[letters, ones, twos, fours]: &[u32; 4]| {
             let mut cases = cases.iter().take(usize::from(self.bits));
-            cases.try_fold(word.len() as Number, |hops, &case| {
+            cases.try_fold(Number::from(letters), |hops, &case| {
                 count_step();
-                let flips = flips.get(usize::from(case)).copied().unwrap_or(IMPOSSIBLE);
-                (flips != IMPOSSIBLE).then(|| hops + Number::from(flips))
+                let flips = (ones >> case & 1) | (twos >> case & 1) << 1 | (fours >> case & 1) << 2;
+                (flips != 7).then(|| hops + Number::from(flips))
             })
         };
-        WORDS.iter().zip(&FLIPS).filter_map(cost).min().unwrap_or(Number::MAX)
+        COSTS.iter().filter_map(cost).min().unwrap_or(Number::MAX)
     }
 }
 

@@ -360,13 +360,13 @@ impl Topology for Hierarchy {
         out.write_str(")")
     }
 
-    fn passes_on(&self, here: Vertex, port: Number, source: Vertex) -> bool {
+    fn passes_on_directly(&self, here: Vertex, port: Number, source: Vertex) -> Option<bool> {
         let passes = || {
             let (place, port) = self.place_of_port(here, port)?;
             let entry = self.entry(here, &place, source)?;
             Some(self.base.passes_on(place.digit, port, entry))
         };
-        passes().unwrap_or(false)
+        Some(passes().unwrap_or(false))
     }
 
     fn send_priority(&self, here: Vertex, port: Number, source: Vertex) -> u64 {

@@ -96,7 +96,8 @@ impl Network {
     /// A number that identifies the network: the CRC-32C of the expression as [printed](fmt::Display).
     #[inline(never)]
     pub fn id(&self) -> u32 {
-        const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
+        // Without its table: an expression is short, and on a board this runs once.
+        const CRC: crc::Crc<u32, crc::NoTable> = crc::Crc::<u32, crc::NoTable>::new(&crc::CRC_32_ISCSI);
         let mut hash = CRC.digest();
         self.family
             .write_expr(&mut ExprWriter::new(&mut |text| hash.update(text.as_bytes())));

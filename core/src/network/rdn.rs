@@ -356,12 +356,12 @@ impl Topology for Rdn {
         Ok(())
     }
 
-    fn passes_on(&self, here: Vertex, port: Number, source: Vertex) -> bool {
-        match self.branch(here, port, source) {
+    fn passes_on_directly(&self, here: Vertex, port: Number, source: Vertex) -> Option<bool> {
+        Some(match self.branch(here, port, source) {
             Some(Branch::Cross { .. }) => true,
             Some(Branch::Base { node, port, source }) => self.base.passes_on(node, port, source),
             None => false,
-        }
+        })
     }
 
     /// The links of the base first, then the cross links from low to high: 2^k B + 2^(k+1) - 2 steps over a base that

@@ -90,6 +90,7 @@ impl MeshTime {
     }
 
     /// The best estimate of the time, which the shown time approaches.
+    #[inline(never)]
     pub(super) fn target_at(&self, local: ClockTicks) -> ClockTicks {
         let whole = self.correction.wrapping_add(self.passed(local));
         self.shown.wrapping_add_signed(whole)

@@ -643,6 +643,7 @@ impl<L: LinkCapacities> End<L> {
         self.byte_nanos
     }
 
+    #[inline(never)]
     pub(super) fn bytes(&self, bytes: u64) -> Micros {
         let nanos = bytes * u64::from(self.byte_nanos);
         match u32::try_from(nanos) {

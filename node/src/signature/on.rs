@@ -6,6 +6,7 @@ use core::str::FromStr;
 use super::{KEY_BYTES, SIGNATURE_BYTES};
 use crate::boot::put;
 use crate::store::RECORD;
+use crate::store::slot::{number, put_at};
 use crate::wire::{CommandResult, PLAN_BYTES, UpdatePlan, crc32c};
 
 /// What distinguishes this signature from others with the same key.
@@ -88,13 +89,9 @@ impl Owner {
 
     /// Puts the owner into a commit record.
     pub(crate) fn commit(&self, record: &mut [u8; RECORD]) {
-        if let Some(byte) = record.get_mut(IS_OWNED) {
-            *byte = 1;
-        }
-        for (at, number) in [(FLOOR, self.floor), (KEY_CRC, crc32c([&self.key.0]))] {
-            let bytes = record.iter_mut().skip(at).zip(number.to_le_bytes());
-            bytes.for_each(|(byte, new)| *byte = new);
-        }
+        put_at(record, IS_OWNED, &[1]);
+        put_at(record, FLOOR, &self.floor.to_le_bytes());
+        put_at(record, KEY_CRC, &crc32c([&self.key.0]).to_le_bytes());
     }
 
     /// The owner of a commit record and the record of the key. Other records keep their places whether a key's is right or not.
@@ -133,11 +130,6 @@ impl Owner {
         }
         kind.contains(&true)
     }
-}
-
-fn number(record: &[u8; RECORD], at: usize) -> u32 {
-    let bytes = record.get(at..).and_then(|rest| rest.first_chunk());
-    u32::from_le_bytes(bytes.copied().unwrap_or_default())
 }
 
 /// The owner's signature of an announcement, and the two numbers that it covers too.

@@ -17,7 +17,7 @@
 //! is ignored; of two valid slots the one with the later number is used. A boot is recorded before the board sends anything, so a torn
 //! boot record belongs to a boot that no other board has heard of.
 
-mod slot;
+pub(crate) mod slot;
 
 #[cfg(test)]
 pub(crate) mod tests;

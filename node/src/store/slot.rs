@@ -72,20 +72,20 @@ pub(super) struct CommitRecord {
 impl CommitRecord {
     pub(super) fn write(&self, config: &[u8; CONFIG_BYTES]) -> [u8; RECORD] {
         let mut record = [0; RECORD];
-        put(&mut record, 0, &MAGIC);
-        put(&mut record, 4, &self.sequence.to_le_bytes());
-        put(&mut record, 8, &self.epoch.to_le_bytes());
+        put_at(&mut record, 0, &MAGIC);
+        put_at(&mut record, 4, &self.sequence.to_le_bytes());
+        put_at(&mut record, 8, &self.epoch.to_le_bytes());
         let keys = match self.keys {
             None => NO_KEYS,
             Some(keys) if keys.mesh.encrypts => KEYS_FOR_PAYLOADS,
             Some(_) => KEYS_FOR_LINKS,
         };
-        put(&mut record, 12, &[u8::from(self.on_trial), keys]);
+        put_at(&mut record, 12, &[u8::from(self.on_trial), keys]);
         if let Some(owner) = &self.owner {
             owner.commit(&mut record);
         }
         let crc = crc_of(config, &record, self.keys);
-        put(&mut record, CRC_AT, &crc);
+        put_at(&mut record, CRC_AT, &crc);
         record
     }
 
@@ -132,8 +132,8 @@ pub struct Keys {
 impl Keys {
     pub(super) fn write(&self) -> [u8; RECORD] {
         let mut record = [0; RECORD];
-        put(&mut record, 0, self.mesh.key.bytes());
-        put(&mut record, KEY_BYTES, self.management.bytes());
+        put_at(&mut record, 0, self.mesh.key.bytes());
+        put_at(&mut record, KEY_BYTES, self.management.bytes());
         record
     }
 
@@ -149,11 +149,13 @@ impl Keys {
     }
 }
 
-fn put(bytes: &mut [u8], at: usize, what: &[u8]) {
+#[inline(never)]
+pub(crate) fn put_at(bytes: &mut [u8], at: usize, what: &[u8]) {
     bytes.iter_mut().skip(at).zip(what).for_each(|(byte, new)| *byte = *new);
 }
 
-fn number(record: &[u8; RECORD], at: usize) -> u32 {
+#[inline(never)]
+pub(crate) fn number(record: &[u8; RECORD], at: usize) -> u32 {
     let bytes = record.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
     u32::from_le_bytes(bytes.unwrap_or_default())
 }
@@ -211,8 +213,8 @@ pub fn last_epoch_in(slots: &[u8]) -> Option<u32> {
 
 pub(super) fn mark(epoch: u32) -> [u8; RECORD] {
     let mut record = [0; RECORD];
-    put(&mut record, 0, &epoch.to_le_bytes());
-    put(&mut record, 4, &(!epoch).to_le_bytes());
+    put_at(&mut record, 0, &epoch.to_le_bytes());
+    put_at(&mut record, 4, &(!epoch).to_le_bytes());
     record
 }
 
@@ -238,16 +240,23 @@ pub(super) struct Look {
     pub(super) free_mark: Option<usize>,
 }
 
+#[inline(never)]
+fn record(flash: &impl Flash, slot: Slot, at: usize) -> [u8; RECORD] {
+    let mut record = [0; RECORD];
+    flash.read(slot, at, &mut record);
+    record
+}
+
+#[inline(never)]
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0xff)
+}
+
 impl Look {
     pub(super) fn at(flash: &impl Flash, slot: Slot) -> Self {
         let mut config = [0; CONFIG_BYTES];
         flash.read(slot, 0, &mut config);
-        let record = |at: usize| {
-            let mut record = [0; RECORD];
-            flash.read(slot, at, &mut record);
-            record
-        };
-        let is_blank = |record: &[u8]| record.iter().all(|byte| *byte == 0xff);
+        let record = |at: usize| record(flash, slot, at);
         let append_crc = record(CONFIG_BYTES);
         let commit = CommitRecord::read(&config, &append_crc, &record(KEYS), &record(OWNER));
         let marks = match commit {

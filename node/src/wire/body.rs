@@ -127,6 +127,7 @@ impl<const BODY: usize> Bytes for Body<BODY> {
 }
 
 /// A body of concatenated parts; `None` if they are too long.
+#[inline(never)]
 pub fn body_of<B: Bytes>(parts: &[&[u8]]) -> Option<B> {
     let mut body = B::default();
     for part in parts {

@@ -34,6 +34,20 @@ pub(crate) struct Visit {
     at: usize,
 }
 
+/// The visit at a place of a trail, which moves on to the next.
+#[inline(never)]
+fn visit(trail: &[u8], at: &mut usize) -> Option<Visit> {
+    let bytes = trail.get(*at..)?;
+    let (value, rest) = varint::read(bytes)?;
+    let visit = Visit {
+        node: value >> 1,
+        dead_end: value & 1 == 1,
+        at: *at,
+    };
+    *at += bytes.len() - rest.len();
+    Some(visit)
+}
+
 impl<'a, B: Bytes> Trail<'a, B> {
     pub(crate) fn begin(body: &'a mut B, node: Node) -> Result<Self, TrailFull> {
         body.push(0).map_err(|_| TrailFull)?;
@@ -65,17 +79,7 @@ impl<'a, B: Bytes> Trail<'a, B> {
     pub(crate) fn visits(&self) -> impl Iterator<Item = Visit> + '_ {
         let end = self.body.len().saturating_sub(1);
         let mut at = end.saturating_sub(self.length());
-        core::iter::from_fn(move || {
-            let bytes = self.body.get(at..end)?;
-            let (value, rest) = varint::read(bytes)?;
-            let visit = Visit {
-                node: value >> 1,
-                dead_end: value & 1 == 1,
-                at,
-            };
-            at += bytes.len() - rest.len();
-            Some(visit)
-        })
+        core::iter::from_fn(move || visit(self.body.get(..end)?, &mut at))
     }
 
     pub(crate) fn start(&self) -> Option<Node> {

@@ -1,4 +1,4 @@
-//! The firmware's own copying, by itself: every length and alignment, on an emulated processor.
+//! The firmware's own copying and dividing, by itself: every length and alignment, numbers of all sizes, on an emulated processor.
 
 use crate::firmware_support::{Rig, firmware};
 use hopwise_node::wire::CONFIG_BYTES;
@@ -9,10 +9,10 @@ const DEST: u32 = 0x2001_1000;
 /// Bytes looked at before and after a copy.
 const MARGIN: u32 = 8;
 
-fn call(rig: &mut Rig, function: u32, arguments: [u32; 3]) {
+fn call(rig: &mut Rig, function: u32, arguments: [u32; 4]) -> [u32; 4] {
     let cpu = &mut rig.world.boards_mut()[0].cpu;
     let (back, stack) = (cpu.next, cpu.r[13]);
-    cpu.r[..3].copy_from_slice(&arguments);
+    cpu.r[..4].copy_from_slice(&arguments);
     cpu.r[14] = back | 1;
     cpu.next = function & !1;
     let kept = cpu.r[4..12].to_vec();
@@ -25,6 +25,7 @@ fn call(rig: &mut Rig, function: u32, arguments: [u32; 3]) {
     let found = (cpu.next, cpu.r[13]);
     assert_eq!(found, (back, stack), "{arguments:x?}: it does not return");
     assert_eq!(cpu.r[4..12], kept, "{arguments:x?}: registers of the caller");
+    [cpu.r[0], cpu.r[1], cpu.r[2], cpu.r[3]]
 }
 
 /// Calls a function that writes `count` bytes at `dest`, and checks that it writes those of `source`, or the byte `value`, and no others.
@@ -34,8 +35,8 @@ fn writes(rig: &mut Rig, function: u32, dest: u32, count: u32, content: &Content
         bytes.expect("RAM")
     };
     let (source, arguments) = match *content {
-        Content::Copied(source) => (source, [dest, source, count]),
-        Content::Filled(value) => (SOURCE, [dest, count, value]),
+        Content::Copied(source) => (source, [dest, source, count, 0]),
+        Content::Filled(value) => (SOURCE, [dest, count, value, 0]),
     };
     for address in dest.min(source) - MARGIN..dest.max(source) + count + MARGIN {
         let byte = rig.world.boards_mut()[0].cpu.memory.ram_byte_mut(address);
@@ -88,6 +89,33 @@ fn overlapping_bytes_are_moved_and_any_are_filled() {
         for (dest, value) in alignments().map(|(dest, value)| (dest, 0x1234_5600 + 85 * value)) {
             writes(&mut rig, filling, DEST + dest, count, &Content::Filled(value));
         }
+    }
+}
+
+#[test]
+fn numbers_of_all_sizes_are_divided() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::single(firmware, &[0xff; CONFIG_BYTES]);
+    let address = |name: &str| firmware.image.address_of(name).unwrap_or_else(|| panic!("no {name}"));
+    let [unsigned, signed] = ["__aeabi_uldivmod", "__aeabi_ldivmod"].map(address);
+    let words = |number: u64| [number as u32, (number >> 32) as u32];
+    let mut divide = |function, [a, b]: [u64; 2]| {
+        let [a, b] = [a, b].map(words);
+        let result = call(&mut rig, function, [a[0], a[1], b[0], b[1]]);
+        [[result[0], result[1]], [result[2], result[3]]]
+    };
+    // Around every power of two, and bits of all kinds below it.
+    let sizes = (0..64).flat_map(|size| [1, (1 << size) - 1, 1 << size, 0xa5a5_5a5a_c3c3_3c3c >> size]);
+    let numbers: Vec<u64> = sizes.chain([1_000, 1_000_000, u64::MAX]).collect();
+    for [a, b] in numbers.iter().flat_map(|a| numbers.iter().map(move |b| [*a, *b])) {
+        let Some(quotient) = a.checked_div(b) else { continue };
+        assert_eq!(divide(unsigned, [a, b]), [quotient, a % b].map(words), "{a} / {b}");
+        let signed_result = [(a as i64).wrapping_div(b as i64), (a as i64).wrapping_rem(b as i64)];
+        assert_eq!(
+            divide(signed, [a, b]),
+            signed_result.map(|number| words(number as u64)),
+            "{a} / {b}, signed"
+        );
     }
 }
 

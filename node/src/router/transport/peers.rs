@@ -75,6 +75,7 @@ impl<C: Capacities> Peers<C> {
         }
     }
 
+    #[inline(never)]
     fn find(&mut self, node: Node, host: bool) -> Option<&mut Peer> {
         self.peers
             .iter_mut()
