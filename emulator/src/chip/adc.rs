@@ -33,7 +33,6 @@ mod v2 {
     pub(super) const STRT: u32 = 1 << 4;
     pub(super) const EOCIE: u32 = 1 << 5;
     pub(super) const ADON: u32 = 1;
-    pub(super) const DMA: u32 = 1 << 8;
     pub(super) const SWSTART: u32 = 1 << 30;
 }
 
@@ -41,7 +40,6 @@ mod v3 {
     pub(super) const ISR: u32 = 0x00;
     pub(super) const IER: u32 = 0x04;
     pub(super) const CR: u32 = 0x08;
-    pub(super) const CFGR: u32 = 0x0c;
     pub(super) const DR: u32 = 0x40;
     pub(super) const ADRDY: u32 = 1;
     pub(super) const EOC: u32 = 1 << 2;
@@ -260,14 +258,6 @@ impl Peripheral for Adc {
 
     fn set_clock(&mut self, cycles: u64, _now: Cycles) {
         self.clock = cycles;
-    }
-
-    fn beyond_model(&self) -> Option<&'static str> {
-        let dma = |converter: &Converter| match self.kind {
-            Kind::V2 => converter.get(v2::CR2) & v2::DMA != 0,
-            Kind::V3 => converter.get(v3::CFGR) & 1 != 0,
-        };
-        self.converters.iter().any(dma).then_some("DMA")
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {

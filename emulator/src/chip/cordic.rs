@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::f64::consts::PI;
 
-use super::peripheral::{Peripheral, first_in_use};
+use super::peripheral::Peripheral;
 use crate::cpu::Cycles;
 
 const CSR: u32 = 0x00;
@@ -16,7 +16,6 @@ const DMAREN: u32 = 1 << 17;
 const DMAWEN: u32 = 1 << 18;
 const NRES: u32 = 1 << 19;
 const NARGS: u32 = 1 << 20;
-const SIZES: u32 = 3 << 21;
 const RRDY: u32 = 1 << 31;
 
 /// Bits behind the point while it computes.
@@ -162,13 +161,7 @@ impl Peripheral for Cordic {
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        first_in_use([
-            (
-                self.control & FUNCTION > 3,
-                "another function than sine, cosine, phase and modulus",
-            ),
-            (self.control & SIZES != 0, "16 bits"),
-        ])
+        (self.control & FUNCTION > 3).then_some("another function than sine, cosine, phase and modulus")
     }
 }
 

@@ -1,12 +1,11 @@
 //! The digital to analog converter of the F4: RM0390 chapter 14. Its two outputs lead to pins, which the ADC can read. Triggers, waves and DMA are not
 //! modeled.
 
-use super::peripheral::{Peripheral, first_in_use, load, store};
+use super::peripheral::{Peripheral, load, store};
 use crate::cpu::Cycles;
 
-/// For both outputs, the second 16 bits above the first: EN; TEN, WAVE and DMAEN.
+/// For both outputs, the second 16 bits above the first.
 const EN: u32 = 1;
-const BEYOND: u32 = 1 << 2 | 3 << 6 | 1 << 12;
 
 #[derive(Default, Hash)]
 pub(super) struct Dac {
@@ -51,10 +50,5 @@ impl Peripheral for Dac {
     fn analog_outputs(&self) -> Option<[Option<u32>; 2]> {
         let is_on = |output: usize| self.registers[0] >> (16 * output) & EN != 0;
         Some([0, 1].map(|output| is_on(output).then_some(self.outputs[output])))
-    }
-
-    fn beyond_model(&self) -> Option<&'static str> {
-        let control = self.registers[0] | self.registers[0] >> 16;
-        first_in_use([(control & BEYOND != 0, "a trigger, a wave or DMA")])
     }
 }

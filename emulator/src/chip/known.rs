@@ -1,13 +1,15 @@
 //! Which bits of which registers there is a model of, and which do no harm without one: `known.txt` lists them. Whatever else firmware changes is
 //! told, with the register and the bits: what silicon would do then is not known here.
 //!
-//! The registers of the core are in `cpu/scs.rs`. Peripherals that are not listed tell of modes that they do not have (`beyond_model`).
+//! The registers of the core are in `cpu/scs.rs`. A peripheral of a chip that is not listed has no known registers. Those that were added to a board
+//! from outside tell of themselves (`beyond_model`).
 
 use std::sync::LazyLock;
 
 use super::Chip;
+use super::map::Kind;
 use super::rcc::{Family, real_offset};
-use super::slots::Unit;
+use super::slots::{Slot, Unit};
 
 /// What is known of a register.
 struct Register {
@@ -21,8 +23,9 @@ struct Register {
     why: &'static str,
 }
 
-const UNITS: [&str; 11] = [
-    "GPIO", "SYSCFG", "EXTI", "IWDG", "DBGMCU", "DMA", "DMAMUX", "USART", "PWR", "FLASH", "RCC",
+const UNITS: [&str; 20] = [
+    "GPIO", "SYSCFG", "EXTI", "IWDG", "DBGMCU", "DMA", "DMAMUX", "USART", "PWR", "FLASH", "RCC", "TIM", "SPI", "I2C",
+    "FMPI2C", "ADC", "DAC", "RNG", "CORDIC", "RTC",
 ];
 
 /// In the order of their keys.
@@ -54,6 +57,8 @@ fn read(line: &'static str) -> Vec<(u32, Register)> {
         let (first, step, count) = match (offset.strip_suffix('+'), *unit) {
             (None, _) => (0, 0, 1),
             (Some(_), "DMAMUX") => (0, 4, 16),
+            (Some(_), "ADC") => (0, 0x100, 3),
+            (Some(_), "RTC") => (0, 4, 20),
             (Some(_), _) if matches!(family, Family::L4 | Family::G4) => (0x08, 0x14, 8),
             (Some(_), _) => (0x10, 0x18, 8),
         };
@@ -73,8 +78,9 @@ fn read(line: &'static str) -> Vec<(u32, Register)> {
     registers
 }
 
-fn name(unit: Unit) -> Option<&'static str> {
-    Some(match unit {
+/// The name in the list; `None` if it is nothing of the chip's own.
+fn name(slot: &Slot) -> Option<&'static str> {
+    Some(match slot.unit {
         Unit::Gpio(_) => "GPIO",
         Unit::Syscfg => "SYSCFG",
         Unit::Exti => "EXTI",
@@ -86,7 +92,12 @@ fn name(unit: Unit) -> Option<&'static str> {
         Unit::Pwr => "PWR",
         Unit::Flash => "FLASH",
         Unit::Rcc => "RCC",
-        Unit::I2c(_) | Unit::Rtc | Unit::Other(_) | Unit::Unmodeled => return None,
+        Unit::Other(_) if !matches!(slot.entry.kind, Kind::Own(_) | Kind::Timer(_)) => return None,
+        Unit::I2c(_) | Unit::Rtc | Unit::Other(_) => {
+            let listed = UNITS.into_iter().find(|name| slot.entry.name.starts_with(name));
+            listed.unwrap_or(slot.entry.name)
+        }
+        Unit::Unmodeled => return None,
     })
 }
 
@@ -102,7 +113,8 @@ fn is_gate(family: Family, offset: u32) -> bool {
 impl Chip {
     /// Tells of bits that were changed and have no model.
     pub(super) fn check_known(&mut self, at: usize, offset: u32, changed: u32) {
-        let (unit, family) = (self.slots.at(at).unit, self.rcc.family());
+        let (slot, family) = (self.slots.at(at), self.rcc.family());
+        let unit = slot.unit;
         if changed == 0 || unit == Unit::Rcc && is_gate(family, offset) {
             return;
         }
@@ -112,20 +124,30 @@ impl Chip {
             Unit::Rcc => real_offset(family, offset),
             _ => offset,
         };
-        let Some(key) = name(unit).and_then(|unit| key(unit, family, offset)) else {
-            return;
-        };
-        let found = REGISTERS.binary_search_by_key(&key, |(key, _)| *key);
-        let found = found.ok().map(|place| &REGISTERS[place].1);
+        let Some(name) = name(slot) else { return };
+        let found = key(name, family, offset).and_then(|key| {
+            let found = REGISTERS.binary_search_by_key(&key, |(key, _)| *key);
+            found.ok().map(|place| &REGISTERS[place].1)
+        });
         let bits = changed & !found.map_or(0, |register| register.known);
         if bits != 0 {
-            let unit = self.slots.at(at).entry.name;
+            let unit = slot.entry.name;
             self.remark(match found {
                 Some(register) => format!("bits {bits:#x} of {unit} {} are not modeled", register.name),
                 None => format!("{unit}, register {offset:#x}, is not modeled"),
             });
         }
     }
+}
+
+/// The registers of a peripheral in which some bits have no model, and those bits.
+#[cfg(test)]
+pub(super) fn unlisted(family: Family, slot: &Slot) -> Vec<(u32, u32)> {
+    let listed = REGISTERS
+        .iter()
+        .filter(|(key, register)| Some(register.unit) == name(slot) && *key >> 16 & 0xff == family as u32);
+    let bits = listed.map(|(key, register)| (key & 0xffff, !register.known));
+    bits.filter(|(_, bits)| *bits != 0).collect()
 }
 
 #[cfg(test)]

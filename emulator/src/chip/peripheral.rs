@@ -122,10 +122,6 @@ pub(super) fn store(registers: &mut [u32], offset: u32, value: u32) {
     }
 }
 
-pub(super) fn first_in_use<const N: usize>(modes: [(bool, &'static str); N]) -> Option<&'static str> {
-    modes.into_iter().find(|(is_on, _)| *is_on).map(|(_, mode)| mode)
-}
-
 /// Why the chip was reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetCause {

@@ -1,7 +1,7 @@
 //! SPI masters with the registers of F4 (RM0390 chapter 26), L4 (RM0351 chapter 42) and G4 (RM0440 chapter 39): one frame at a time. CRC, I2S and the
 //! FIFOs' packing are not modeled.
 
-use super::peripheral::{Input, Peripheral, first_in_use, load, store};
+use super::peripheral::{Input, Peripheral, load, store};
 use crate::cpu::{Cycles, NEVER};
 
 const CR1: u32 = 0x00;
@@ -21,7 +21,6 @@ const BSY: u32 = 1 << 7;
 /// DMA requests in CR2.
 const RXDMAEN: u32 = 1;
 const TXDMAEN: u32 = 2;
-const I2SMOD: u32 = 1 << 11;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
@@ -180,9 +179,6 @@ impl Peripheral for Spi {
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        first_in_use([
-            (self.registers[7] & I2SMOD != 0, "I2S"),
-            (self.registers[0] & (SPE | MSTR) == SPE, "the slave"),
-        ])
+        (self.registers[0] & (SPE | MSTR) == SPE).then_some("the slave")
     }
 }

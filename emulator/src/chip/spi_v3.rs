@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::peripheral::{Input, Peripheral, first_in_use, load, store};
+use super::peripheral::{Input, Peripheral, load, store};
 use crate::cpu::{Cycles, NEVER};
 
 const CR1: u32 = 0x00;
@@ -14,8 +14,6 @@ const SR: u32 = 0x14;
 const IFCR: u32 = 0x18;
 const TXDR: u32 = 0x20;
 const RXDR: u32 = 0x30;
-/// I2SCFGR.
-const I2S: u32 = 0x50;
 
 const SPE: u32 = 1;
 const CSTART: u32 = 1 << 9;
@@ -240,12 +238,6 @@ impl Peripheral for SpiV3 {
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        first_in_use([
-            (self.value(I2S) & 1 != 0, "I2S"),
-            (
-                self.value(CR1) & SPE != 0 && self.value(CFG2) & MASTER == 0,
-                "the slave",
-            ),
-        ])
+        (self.value(CR1) & SPE != 0 && self.value(CFG2) & MASTER == 0).then_some("the slave")
     }
 }

@@ -1,7 +1,7 @@
 //! Timers: RM0390 chapters 16 to 18. Counting upward or downward, with update and four compare
 //! channels; without inputs, outputs and triggers.
 
-use super::peripheral::{Peripheral, first_in_use, load, store};
+use super::peripheral::{Peripheral, load, store};
 use crate::cpu::{Cycles, NEVER};
 
 const CEN: u32 = 1;
@@ -9,13 +9,10 @@ const UDIS: u32 = 1 << 1;
 const URS: u32 = 1 << 2;
 const OPM: u32 = 1 << 3;
 const DIR: u32 = 1 << 4;
-const CENTER: u32 = 3 << 5;
 const ARPE: u32 = 1 << 7;
 const UIF: u32 = 1;
 const COMPARES: u32 = 0x1e;
 const INTERRUPTS: u32 = 0x5f;
-/// RCR among the registers without effect.
-const REPETITIONS: usize = 0x30 / 4;
 
 #[derive(Default, Hash)]
 pub(super) struct Timer {
@@ -241,13 +238,5 @@ impl Peripheral for Timer {
         self.advance(now);
         self.counted_at = now;
         self.clock = cycles;
-    }
-
-    fn beyond_model(&self) -> Option<&'static str> {
-        first_in_use([
-            (self.control & CENTER != 0, "center-aligned counting"),
-            (self.plain[2] & 7 != 0, "the slave mode"),
-            (self.plain[REPETITIONS] != 0, "the repetition counter"),
-        ])
     }
 }

@@ -39,6 +39,10 @@ pub enum BoardFault {
     Flash(usize),
     /// The watchdog's clock hardly runs.
     SlowWatchdog,
+    /// The cable to another board leads to it, but not back.
+    CutCable,
+    /// Bits are inverted on the cable to another board.
+    NoisyCable,
 }
 
 impl BoardFault {
@@ -55,7 +59,7 @@ impl BoardFault {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is none of no-external-clock, late-external-clock, wrong-clock, cut-jumper=LINK, swapped-port=LINK,LINK, noisy-jumper=LINK, \
-     stuck-jumper=LINK, flash=SLOT, one-bank, slow-watchdog"
+     stuck-jumper=LINK, flash=SLOT, one-bank, slow-watchdog, cut-cable, noisy-cable"
 )]
 pub struct NoBoardFault(String);
 
@@ -78,16 +82,18 @@ impl FromStr for BoardFault {
             ("stuck-jumper", &[link]) => BoardFault::StuckJumper(link),
             ("flash", &[slot]) if slot < 2 => BoardFault::Flash(slot),
             ("slow-watchdog", []) => BoardFault::SlowWatchdog,
+            ("cut-cable", []) => BoardFault::CutCable,
+            ("noisy-cable", []) => BoardFault::NoisyCable,
             _ => return Err(NoBoardFault(text.into())),
         })
     }
 }
 
-/// An emulated board with a host at its serial port. The jumper is plugged by itself.
+/// An emulated board with a host at its serial port, or two that a cable is to join. The jumper and the cable are plugged by themselves.
 pub struct EmulatedPatient {
-    /// The board, alone.
+    /// The board, alone, or both.
     pub mesh: EmulatedMesh,
-    kind: &'static BoardKind,
+    kinds: Vec<&'static BoardKind>,
     faults: Vec<BoardFault>,
     joined: Option<usize>,
     /// How often its supply was cut.
@@ -102,11 +108,41 @@ impl EmulatedPatient {
         keys: Option<MeshKeys>,
         faults: &[BoardFault],
     ) -> Result<Self, CannotEmulate> {
-        let Program { kind, image } = program;
-        let links = faults.iter().flat_map(BoardFault::links);
-        if let Some(link) = links.into_iter().find(|link| *link >= kind.links().len()) {
+        Self::of(&[program], config, keys, faults)
+    }
+
+    /// Boards with the same config, of which the first has the faults.
+    pub fn of(
+        programs: &[&Program],
+        config: &[u8; CONFIG_BYTES],
+        keys: Option<MeshKeys>,
+        faults: &[BoardFault],
+    ) -> Result<Self, CannotEmulate> {
+        let kinds: Vec<_> = programs.iter().map(|program| program.kind).collect();
+        let mut links = faults.iter().flat_map(BoardFault::links);
+        if let Some(link) = links.find(|link| kinds.iter().any(|kind| *link >= kind.links().len())) {
             return Err(CannotEmulate::no_link(link));
         }
+        let mut world = World::new(1);
+        for (number, program) in programs.iter().enumerate() {
+            let faults = if number == 0 { faults } else { &[] };
+            world.add(Self::board(program, config, keys, faults));
+        }
+        let entrances: Vec<u64> = (0..programs.len() as u64).collect();
+        let mut mesh = EmulatedMesh::connect(world, DEFAULT_BAUD, keys, &entrances)?;
+        mesh.has_any_config = true;
+        mesh.run_for(SECOND / 2);
+        Ok(EmulatedPatient {
+            mesh,
+            kinds,
+            faults: faults.to_vec(),
+            joined: None,
+            cuts: 0,
+        })
+    }
+
+    fn board(program: &Program, config: &[u8; CONFIG_BYTES], keys: Option<MeshKeys>, faults: &[BoardFault]) -> Board {
+        let Program { kind, image } = program;
         let mut options = BoardOptions::of(kind);
         for fault in faults {
             match fault {
@@ -128,23 +164,20 @@ impl EmulatedPatient {
                 board.wear_out_flash(first + *slot as u32 * bytes + 20);
             }
         }
-        let mut world = World::new(1);
-        world.add(board);
-        let mut mesh = EmulatedMesh::connect(world, DEFAULT_BAUD, keys, &[0])?;
-        mesh.has_any_config = true;
-        mesh.run_for(SECOND / 2);
-        Ok(EmulatedPatient {
-            mesh,
-            kind,
-            faults: faults.to_vec(),
-            joined: None,
-            cuts: 0,
-        })
+        board
+    }
+
+    fn has(&self, fault: BoardFault) -> bool {
+        self.faults.contains(&fault)
+    }
+
+    fn end(&self, board: usize, link: usize) -> Port {
+        let uart = self.kinds[board].links().get(link).map_or(0, |link| link.uart);
+        Port { board, uart }
     }
 
     fn port(&self, link: usize) -> Port {
-        let uart = self.kind.links().get(link).map_or(0, |link| link.uart);
-        Port { board: 0, uart }
+        self.end(0, link)
     }
 
     fn lead(&mut self, link: usize, to: Option<usize>) -> Result<(), BadWire> {
@@ -176,6 +209,14 @@ impl Patient for EmulatedPatient {
 
     fn plug(&mut self) -> bool {
         self.act(self.mesh.world.now(), Action::On(0))
+    }
+
+    fn join_boards(&mut self, _ends: [&Uart; 2]) -> bool {
+        let (from, to) = (self.end(0, 0), self.end(1, 0));
+        let back = (!self.has(BoardFault::CutCable)).then_some(from);
+        let world = &mut self.mesh.world;
+        let joined = world.join(from, Some(to)).is_ok() && world.join(to, back).is_ok();
+        joined && (!self.has(BoardFault::NoisyCable) || self.act(self.mesh.world.now(), Action::Noise(from, 0.001)))
     }
 
     fn join(&mut self, link: usize, _uart: &Uart) -> bool {

@@ -25,7 +25,7 @@
 //!     let image = Arc::new(Image::from_bytes(program.iter().flat_map(|half| half.to_le_bytes()).collect()));
 //!
 //!     let network: Network = "ring(3)".parse()?;
-//!     let world = setup::build(&network, &image, Differences { seed: 1, drift_ppm: 0.0 })?;
+//!     let world = setup::build(&network, &image, Differences::new(1, 0.0))?;
 //!     let format = LogFormat::none();
 //!     let mut session = Session::new(world, format.readers(3));
 //!     while session.now() < MILLISECOND {

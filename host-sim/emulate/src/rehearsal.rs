@@ -244,7 +244,7 @@ impl Rehearsal {
         self.world.join(far, None)
     }
 
-    /// A USB cable goes into the host, into a charger, or out.
+    /// A USB cable goes into the host, or out, with a supply of its own or without.
     fn plug_usb(&mut self, number: usize, how: &str) -> Done {
         let place = &mut self.places[number];
         let action = match how {

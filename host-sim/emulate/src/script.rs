@@ -7,6 +7,9 @@ use hopwise_emulator::time::Time;
 use hopwise_emulator::world::{self, Port};
 use hopwise_language::Script;
 use hopwise_language::script::{Action, NoSuchPlace, PortName, PortOf, ScriptError, Stage, check_board, check_port};
+use hopwise_rig::mesh::{Mesh, NodePort};
+
+use crate::rig;
 
 struct EmulatedBoards<'a, F> {
     network: &'a Network,
@@ -63,6 +66,22 @@ pub fn stops_after(within: Time) -> Time {
 /// The serial port of a port of a default board.
 pub fn default_port(name: &PortName) -> Result<Port, NoSuchPlace> {
     port_on(BOARDS[0], name)
+}
+
+/// The serial port of a port of a mesh, or of a link that its cables leave free.
+pub fn port_in(mesh: &Mesh, name: &PortName) -> Result<Port, NoSuchPlace> {
+    let port = match &name.port {
+        PortOf::Number(port) => Some(*port),
+        PortOf::Uart(uart) => {
+            let link = mesh.kind_of(name.node).link_of(uart);
+            link.and_then(|link| mesh.port_at(name.node, link)).map(|end| end.port)
+        }
+    };
+    let Some(port) = port else {
+        return default_port(name);
+    };
+    let port = NodePort { node: name.node, port };
+    rig::port(mesh, port).map_err(|error| NoSuchPlace(error.to_string()))
 }
 
 /// The serial port of a port of a board.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulator::boards::{BOARDS, BoardKind};
 use hopwise_emulator::chip::clocks::Hse;
+use hopwise_emulator::cpu::Cycles;
 pub(crate) use hopwise_emulator::hash::mix as scatter;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::Time;
@@ -48,12 +49,21 @@ pub struct Differences {
     pub seed: u64,
     /// Crystals are off by up to this many parts in a million, each by its own amount.
     pub drift_ppm: f64,
+    /// Every interrupt comes late, by less than so many cycles of the core.
+    pub late_interrupts: Cycles,
+    /// The clock at the HSE pins begins so many microseconds after power-on; `None` is what the kind of board has.
+    pub late_clock: Option<u32>,
 }
 
 impl Differences {
     /// Of a seed, and with crystals that are off by up to so many parts in a million.
     pub const fn new(seed: u64, drift_ppm: f64) -> Self {
-        Differences { seed, drift_ppm }
+        Differences {
+            seed,
+            drift_ppm,
+            late_interrupts: 0,
+            late_clock: None,
+        }
     }
 }
 
@@ -132,6 +142,8 @@ pub fn assemble(blueprint: &Blueprint, image: &Arc<Image>, differences: Differen
             ..options(node as u64, kind, differences)
         };
         let mut board = Board::new(image, options);
+        let seed = scatter(differences.seed ^ scatter(!(node as u64)));
+        board.cpu.delay_interrupts(seed, differences.late_interrupts);
         let keys = blueprint.keys.get(node).copied().flatten();
         let random = scatter(differences.seed ^ node as u64) as u32;
         configure_owned(&mut board, image, config, keys, blueprint.owner, random);
@@ -236,9 +248,10 @@ fn options(node: u64, kind: &'static BoardKind, differences: Differences) -> Boa
         // What data sheets leave open, whatever the drift: firmware must bear all of it.
         lsi: drawn(&LSI, second),
         flash_wear: (scatter(second) % 101) as u32,
-        hse_start: match kind.hse {
-            Hse::Crystal(_) => drawn(&Hse::CRYSTAL_STARTS, scatter(scatter(second))),
-            Hse::Fed(_) | Hse::Absent => 0,
+        hse_start: match (differences.late_clock, kind.hse) {
+            (Some(start), _) => start,
+            (None, Hse::Crystal(_)) => drawn(&Hse::CRYSTAL_STARTS, scatter(scatter(second))),
+            (None, Hse::Fed(_) | Hse::Absent) => 0,
         },
         unique_id: [node as u32, first as u32, second as u32],
         ..BoardOptions::of(kind)
@@ -270,7 +283,7 @@ mod tests {
     #[test]
     fn watchdogs_and_flashes_differ_by_seed() {
         let of_seed = |seed| {
-            let differences = Differences { seed, drift_ppm: 0.0 };
+            let differences = Differences::new(seed, 0.0);
             let boards = (0..100).map(|node| options(node, BOARDS[0], differences));
             boards.map(|board| (board.lsi, board.flash_wear)).collect::<Vec<_>>()
         };
@@ -285,7 +298,7 @@ mod tests {
     #[test]
     fn crystals_start_differently_by_seed_and_clocks_that_are_fed_at_once() {
         let starts = |seed, kind| {
-            let differences = Differences { seed, drift_ppm: 0.0 };
+            let differences = Differences::new(seed, 0.0);
             let boards = (0..100).map(|node| options(node, kind, differences).hse_start);
             boards.collect::<Vec<_>>()
         };

@@ -31,9 +31,25 @@ impl Probe {
     }
 
     pub fn find(program: &Program) -> std::io::Result<BTreeSet<Probe>> {
+        Ok(Probe::read_list(&Probe::list(program)?))
+    }
+
+    fn list(program: &Program) -> std::io::Result<String> {
         let output = output_within(&mut program.command(Call::List), LIMIT)?;
-        let said = [output.stdout, output.stderr].concat();
-        Ok(Probe::read_list(&String::from_utf8_lossy(&said)))
+        Ok(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    }
+
+    /// What kind of probe one is, by its number, in what `probe-rs list` says: `STLink V2-1`.
+    pub fn kind_in_list(said: &str, number: &str) -> Option<String> {
+        let line = said.lines().find(|line| !number.is_empty() && line.contains(number))?;
+        let (kind, _) = line.split_once("]: ")?.1.split_once(" -- ")?;
+        Some(kind.into())
+    }
+
+    /// The same, of a probe that is plugged in; `None` if probe-rs does not know.
+    pub fn kind_of(number: &str) -> Option<String> {
+        let program = Program::find("probe-rs").ok()?;
+        Probe::kind_in_list(&Probe::list(&program).ok()?, number)
     }
 
     /// As the mesh file has it: without vendor and product if those are the board's usual ones.

@@ -1,6 +1,6 @@
 //! The I2C of the F4 as a master: RM0390 chapter 24.
 
-use super::super::peripheral::{Peripheral, first_in_use, load};
+use super::super::peripheral::{Peripheral, load};
 use super::super::rules::Violation;
 use super::{Bus, Port};
 use crate::cpu::{Cycles, NEVER};
@@ -17,7 +17,6 @@ const PE: u32 = 1;
 const START: u32 = 1 << 8;
 const STOP: u32 = 1 << 9;
 const ACK: u32 = 1 << 10;
-const POS: u32 = 1 << 11;
 const SWRST: u32 = 1 << 15;
 
 const SB: u32 = 1;
@@ -318,11 +317,7 @@ impl Peripheral for I2c {
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        first_in_use([
-            (self.control[1] & 1 << 11 != 0, "DMA"),
-            (self.control[0] & (1 << 1 | POS) != 0, "SMBus, or POS"),
-            (self.others[2] & 0xfe != 0, "an address of its own"),
-        ])
+        (self.others[2] & 0xfe != 0).then_some("an address of its own")
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {

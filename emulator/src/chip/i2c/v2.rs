@@ -1,6 +1,6 @@
 //! The I2C of L4, G4, H7 and the FMPI2C of the F446 as a master: RM0351 chapter 39, RM0440 chapter 41, RM0433 chapter 47.
 
-use super::super::peripheral::{Peripheral, first_in_use, load, store};
+use super::super::peripheral::{Peripheral, load, store};
 use super::super::rules::Violation;
 use super::{Bus, Port};
 use crate::cpu::{Cycles, NEVER};
@@ -15,7 +15,6 @@ const TXDR: u32 = 0x28;
 
 const PE: u32 = 1;
 const READS: u32 = 1 << 10;
-const TEN_BITS: u32 = 1 << 11;
 const START: u32 = 1 << 13;
 const STOP: u32 = 1 << 14;
 const RELOAD: u32 = 1 << 24;
@@ -290,15 +289,7 @@ impl Peripheral for I2c {
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        first_in_use([
-            (self.control[0] & 3 << 14 != 0, "DMA"),
-            (
-                (self.others[2] | self.others[3]) & 1 << 15 != 0,
-                "an address of its own",
-            ),
-            (self.control[1] & TEN_BITS != 0, "an address of ten bits"),
-            (self.control[0] >> 20 != 0, "SMBus"),
-        ])
+        ((self.others[2] | self.others[3]) & 1 << 15 != 0).then_some("an address of its own")
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {

@@ -97,7 +97,7 @@ const F4: Layout = Layout {
     inputs: [Some(Input::Hsi), Some(Input::Hse), Some(Input::Pll), None],
     switch: 3,
     status_shift: 2,
-    kept_on: [0; 4],
+    kept_on: [1, HSE_ON, PLL_ON, 0],
     rtcpre: Some((16, 0x1f)),
     buses: &[("AHB1", 0x30), ("AHB2", 0x34), ("APB1", 0x40), ("APB2", 0x44)],
     prescalers: (10, 13),

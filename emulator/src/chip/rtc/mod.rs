@@ -2,14 +2,12 @@
 //! chapter 35) some registers are elsewhere, and the backup registers belong to the TAMP. Alarms, time stamps, calibration and twelve hours are not
 //! modeled.
 
-use super::peripheral::{Peripheral, first_in_use};
+use super::peripheral::Peripheral;
 use super::rules::{Rule, Violation};
 use crate::cpu::{Cycles, NEVER};
 
 const BYPASS_SHADOW: u32 = 1 << 5;
 const TWELVE_HOURS: u32 = 1 << 6;
-/// REFCKON, DCE, ALRAE, ALRBE, TSE and the changes by an hour.
-const BEYOND: u32 = 1 << 4 | 1 << 7 | 3 << 8 | 1 << 11 | 3 << 16;
 /// The wakeup timer, its interrupt, and what counts it: the clock of the RTC divided, or seconds.
 const WUTE: u32 = 1 << 10;
 const WUTIE: u32 = 1 << 14;
@@ -179,7 +177,6 @@ pub(super) struct Rtc {
     wakeup: u32,
     until_wakeup: u64,
     calibration: u32,
-    is_shifted: bool,
     /// What TR and DR go on to show until DR has been read.
     locked_time: Option<u32>,
     locked_date: Option<u32>,
@@ -388,8 +385,7 @@ impl Peripheral for Rtc {
             Register::Wakeup if self.control & WUTE != 0 => self.breaks("WUTR is written while the wakeup timer is on"),
             Register::Wakeup => self.wakeup = value & 0xffff,
             Register::Calibration => self.calibration = value,
-            Register::Shift => self.is_shifted = true,
-            Register::Subseconds | Register::Flags => {}
+            Register::Subseconds | Register::Flags | Register::Shift => {}
         }
     }
 
@@ -437,14 +433,6 @@ impl Peripheral for Rtc {
         if self.status & INIT == 0 {
             self.until_ready = SYNCHRONIZATION;
         }
-    }
-
-    fn beyond_model(&self) -> Option<&'static str> {
-        first_in_use([
-            (self.control & BEYOND != 0, "an alarm, a time stamp or another input"),
-            (self.control & TWELVE_HOURS != 0, "the format of twelve hours"),
-            (self.calibration != 0 || self.is_shifted, "the calibration"),
-        ])
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {

@@ -117,6 +117,40 @@ fn what_is_not_modeled_is_said_once_and_what_is_not_there_is_an_error() {
     assert!(!script.chip.attach_i2c("I2C4", 0x50, Box::new(i2c::I2cMemory::new(1))));
 }
 
+/// Each peripheral of each chip tells of a register that no list has, and of the bits that the list leaves out.
+#[test]
+fn no_peripheral_is_silent_about_what_it_does_not_model() {
+    for model in Model::ALL {
+        let mut script = Script::new(model);
+        for at in 0..script.chip.slots.len() {
+            let (entry, family) = (script.chip.slots.at(at).entry, script.chip.rcc.family());
+            if matches!(entry.kind, Kind::Unmodeled) {
+                continue;
+            }
+            // No peripheral has a register in its last word.
+            let mut unlisted = known::unlisted(family, script.chip.slots.at(at));
+            unlisted.push((entry.size - 4, 1));
+            for (offset, bits) in unlisted {
+                script = Script::new(model);
+                let address = |name| model.description().entry(name).expect("a peripheral").base;
+                for gate in [
+                    entry.gate,
+                    model.description().entry("PWR").and_then(|power| power.gate),
+                ] {
+                    let Some(gate) = gate else { continue };
+                    let enabled = script.read(address("RCC") + gate.register) | 1 << gate.bit;
+                    script.write(address("RCC") + gate.register, enabled);
+                }
+                script.write(address("PWR"), DBP);
+                script.write(entry.base + offset, bits);
+                let told = |remark: &&str| remark.contains(entry.name) && remark.ends_with("not modeled");
+                let place = format!("{model:?} {} {offset:#x} {bits:#x}", entry.name);
+                assert!(script.remarks().iter().any(told), "{place}: {:?}", script.remarks());
+            }
+        }
+    }
+}
+
 #[test]
 fn every_kind_of_peripheral_needs_its_clock() {
     // An enable register, its bit, and a register that can then be written.

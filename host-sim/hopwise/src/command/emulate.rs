@@ -9,11 +9,11 @@ use std::sync::Arc;
 use clap::Args;
 use hopwise_core::Network;
 use hopwise_emulator::boards::BoardKind;
-use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Port, Script, World};
 use hopwise_figures::printable_line;
 use hopwise_language::BadTime;
-use hopwise_language::script::{NoSuchPlace, PortName, PortOf};
+use hopwise_language::script::{NoSuchPlace, PortName};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::limits::MAX_PAYLOAD;
 use hopwise_node::wire::{DEFAULT_BAUD, Traffic};
@@ -66,6 +66,12 @@ pub(super) struct EmulateArgs {
     /// Crystals are off by up to this many parts in a million
     #[arg(long, value_name = "PPM", default_value_t = 0.0, value_parser = parse_drift)]
     drift: f64,
+    /// Every interrupt comes late, by less than so many cycles of the core, as the seed says: up to 10000
+    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=10_000))]
+    late_interrupts: u64,
+    /// The clock or crystal at the HSE pins of every board begins so long after power-on, up to a minute
+    #[arg(long, value_name = "TIME", value_parser = parse_late_clock)]
+    late_clock: Option<u32>,
     /// How many threads to run on; the result is the same
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -134,6 +140,15 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 /// A crystal that is off by more than a hundredth is broken.
 fn parse_drift(text: &str) -> Result<f64, String> {
     parse_between(text, 10_000.0)
+}
+
+/// In microseconds.
+fn parse_late_clock(text: &str) -> Result<u32, String> {
+    let time = picoseconds(text).map_err(|error| error.to_string())?;
+    let micros = u32::try_from(time / MICROSECOND).ok();
+    micros
+        .filter(|micros| *micros <= 60_000_000)
+        .ok_or("it must be a minute at most".into())
 }
 
 fn parse_cable_rate(text: &str) -> Result<CableRate, String> {
@@ -275,20 +290,7 @@ impl Subject {
     fn place(&self, name: &PortName) -> Result<Port, NoSuchPlace> {
         match self {
             Subject::Network(_, kind) => script::port_on(kind, name),
-            Subject::Mesh(mesh) => {
-                let port = match &name.port {
-                    PortOf::Number(port) => Some(*port),
-                    PortOf::Uart(uart) => {
-                        let link = mesh.kind_of(name.node).link_of(uart);
-                        link.and_then(|link| mesh.port_at(name.node, link)).map(|end| end.port)
-                    }
-                };
-                let Some(port) = port else {
-                    return script::default_port(name);
-                };
-                let port = NodePort { node: name.node, port };
-                rig::port(mesh, port).map_err(|error| NoSuchPlace(error.to_string()))
-            }
+            Subject::Mesh(mesh) => script::port_in(mesh, name),
         }
     }
 }
@@ -428,7 +430,11 @@ fn start<'i>(args: &EmulateArgs, subject: &Subject, images: &'i [Loaded]) -> Res
 }
 
 fn build(args: &EmulateArgs, subject: &Subject, programs: &[Program]) -> Result<World, CliError> {
-    let differences = setup::Differences::new(args.seed, args.drift);
+    let differences = setup::Differences {
+        late_interrupts: args.late_interrupts,
+        late_clock: args.late_clock,
+        ..setup::Differences::new(args.seed, args.drift)
+    };
     let mut world = subject.build(programs, differences)?;
     world.set_threads(args.threads);
     let read = |text: &str| script::read(text, subject.network(), |name| subject.place(name));

@@ -11,6 +11,7 @@ use super::sign::{self, Numbers};
 use super::{BOARD_OF_MESH, RepositoryArg, none_of_mesh, one_kind, parse};
 use hopwise_emulate::package::package;
 use hopwise_emulate::rig::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
+use hopwise_emulate::script;
 use hopwise_emulate::session::offenses;
 use hopwise_emulate::setup::Program;
 use hopwise_node::wire::VERSION;
@@ -39,6 +40,9 @@ pub(super) struct UpdateArgs {
     /// Update emulated boards, which start with Hopwise's own image
     #[arg(long)]
     emulated: bool,
+    /// What happens to emulated boards and their wires meanwhile, as a script of `hopwise emulate`: "2s off 1; 3s on 1"
+    #[arg(long, value_name = "EVENTS", requires = "emulated", conflicts_with = "configs")]
+    events: Option<String>,
     /// The kind of board [default: nucleo-f446re, or what the mesh file says]
     #[arg(long, value_name = "BOARD", value_parser = parse_kind)]
     board: Option<&'static BoardKind>,
@@ -117,6 +121,11 @@ fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<
         let firmware = Firmware::load(&first)?.with_loader(&loader)?;
         let program = Program::new(rig::board(kind.name)?, firmware.image);
         let mut emulated = EmulatedMesh::start_real(mesh, &[program], &[ENTRANCE])?;
+        if let Some(events) = &args.events {
+            let script = script::read(events, &mesh.network, |name| script::port_in(mesh, name));
+            let script = script.map_err(|error| CliError::new(format_args!("events, {error}")))?;
+            emulated.world.set_script(script).map_err(CannotEmulate::from)?;
+        }
         emulated.run_for(START);
         let result = bring(args, mesh, &package, &mut emulated);
         if let Some(said) = offense(&emulated) {

@@ -6,7 +6,7 @@ use hopwise_emulate::setup::Program;
 use hopwise_host::talk::{Reply, Talk};
 use hopwise_node::authority::MeshKeys;
 use hopwise_node::wire::{CONFIG_BYTES, Command};
-use hopwise_rig::doctor::{Examination, Scope, Verdict, examine};
+use hopwise_rig::doctor::{Examination, Scope, Verdict, examine, examine_cable};
 
 /// What is found, and the config that the board has afterwards.
 fn examined(
@@ -86,5 +86,40 @@ fn a_bad_board_keeps_its_config_too() {
             "{fault:?}: {found:?}"
         );
         assert_eq!(stored, config("ring(5)", 3), "{fault:?}: its config is there");
+    }
+}
+
+#[test]
+fn a_cable_between_two_boards_is_examined_at_every_rate() {
+    let Some(firmware) = firmware() else { return };
+    let program = Program::on_default(&firmware.image);
+    let config = config("ring(5)", 3);
+    for (put_in, expected) in [
+        (&[][..], Verdict::Good),
+        (&[BoardFault::CutCable], Verdict::Fault),
+        (&[BoardFault::NoisyCable], Verdict::Fault),
+    ] {
+        let mut patient = EmulatedPatient::of(&[&program; 2], &config, None, put_in).expect("boards");
+        let examination = examine_cable(&mut patient);
+        let verdicts = examination
+            .findings
+            .iter()
+            .map(|finding| (finding.what, finding.verdict));
+        assert_eq!(verdicts.collect::<Vec<_>>(), [("cable", expected); 8], "{examination}");
+        let is_cut = put_in == [BoardFault::CutCable];
+        let says_so =
+            |text: &String| text.ends_with("the first board hears nothing: does its RX join the second's TX?");
+        assert!(
+            faults(&examination).iter().all(|text| says_so(text) == is_cut),
+            "{examination}"
+        );
+        for at in 0..2 {
+            let request = told(at, patient.mesh.entrances()[at], &Command::ReadConfig);
+            let stored = patient.mesh.ask(&[request]).remove(0);
+            assert!(
+                stored == Some(Reply::Response(config.to_vec())),
+                "board {at} has its config back"
+            );
+        }
     }
 }

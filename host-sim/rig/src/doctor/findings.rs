@@ -15,7 +15,7 @@ pub enum Verdict {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// Of what: board, configuration, flash, clock, baud, links, port, update, power, watchdog or stack.
+    /// Of what: board, configuration, flash, clock, baud, links, port, update, power, watchdog, stack or cable.
     pub what: &'static str,
     pub verdict: Verdict,
     pub text: String,
@@ -49,6 +49,9 @@ impl Figure {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct KitReport {
     pub board: String,
+    /// All boards, that one first.
+    #[serde(default)]
+    pub boards: Vec<String>,
     pub figures: Vec<Figure>,
 }
 
@@ -85,6 +88,18 @@ pub struct Examination {
 }
 
 impl Examination {
+    /// Adds what was found of something else, with its name.
+    pub fn add(&mut self, name: &str, other: Examination) {
+        self.findings.extend(other.findings.into_iter().map(|finding| Finding {
+            text: format!("{name}: {}", finding.text),
+            ..finding
+        }));
+        self.figures.extend(other.figures.into_iter().map(|figure| Figure {
+            what: format!("{name}: {}", figure.what),
+            ..figure
+        }));
+    }
+
     pub fn faults(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.verdict == Verdict::Fault)
     }

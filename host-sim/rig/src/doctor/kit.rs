@@ -1,11 +1,14 @@
-//! What only the kit examines: the serial port, an update, and cuts of the supply.
+//! What only the kit examines: the serial port, an update, cuts of the supply, and a cable between two boards.
 
 use std::time::Duration;
 
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{BoardState, CONFIG_BYTES, Command};
 
-use super::{Doctor, LOOK, RESTARTS_WITHIN, Verdict};
+use super::{
+    BoardConfig, BoardKind, Doctor, Examination, HELLOS, KIT_RATES, LINK, LOOK, LinkReport, Patient, Query,
+    RESTARTS_WITHIN, Scope, Verdict, boards, clock, default_host_baud, rates_agree,
+};
 use crate::update::{Package, hex, update};
 
 /// Requests whose time is measured.
@@ -16,7 +19,114 @@ const GONE: Duration = Duration::from_secs(6);
 /// For how long somebody has time to cut the supply.
 const PULL_WITHIN: Duration = Duration::from_secs(60);
 
+/// An end of a cable.
+struct End {
+    kind: &'static BoardKind,
+    config: [u8; CONFIG_BYTES],
+    address: u64,
+    host_baud: u32,
+}
+
+/// Examines a cable between the first links of two boards, at every rate that both have. What the boards had for configurations they have afterwards.
+pub fn examine_cable(patient: &mut dyn Patient) -> Examination {
+    let mut doctor = Doctor::new(patient, Scope::Kit(None));
+    match (doctor.end(0), doctor.end(1)) {
+        (Some(first), Some(second)) => doctor.examine_cable(&[first, second]),
+        (None, _) => doctor.fault(
+            "cable",
+            "the first of its boards does not respond, or has no good config".into(),
+        ),
+        (_, None) => doctor.fault(
+            "cable",
+            "the second of its boards does not respond, or has no good config".into(),
+        ),
+    }
+    doctor.count_faults();
+    doctor.examination
+}
+
 impl Doctor<'_> {
+    fn end(&mut self, at: usize) -> Option<End> {
+        self.at = at;
+        let status = self.status()?;
+        let config = self.config()?;
+        let read = BoardConfig::read(&config);
+        let is_good = matches!(status.state, BoardState::Configured | BoardState::NoConfig) && !status.on_trial;
+        Some(End {
+            kind: boards::kind(&status.board).filter(|_| is_good)?,
+            config,
+            address: read.as_ref().map_or(0, |config| config.address),
+            host_baud: read.map_or(default_host_baud(status.baud), |config| config.host_baud),
+        })
+    }
+
+    fn turn_to(&mut self, at: usize, end: &End) {
+        (self.at, self.address) = (at, end.address);
+    }
+
+    fn examine_cable(&mut self, ends: &[End; 2]) {
+        let uarts = [&ends[0].kind.links[0], &ends[1].kind.links[0]];
+        if !self.patient.join_boards(uarts) {
+            return self.note("cable", Verdict::Skipped, "not examined".into());
+        }
+        let clocks = uarts.map(clock);
+        for rate in KIT_RATES.into_iter().filter(|rate| rates_agree(clocks, *rate)) {
+            let mut is_ready = !self.patient.is_stopped();
+            for (at, end) in ends.iter().enumerate() {
+                self.turn_to(at, end);
+                is_ready = is_ready && self.put_on_test_config(rate, end.host_baud);
+            }
+            if !is_ready {
+                break;
+            }
+            self.hear_cable(rate, ends);
+        }
+        for (at, end) in ends.iter().enumerate() {
+            self.turn_to(at, end);
+            if self.write(&end.config).is_none() {
+                self.fault(
+                    "flash",
+                    "the config of a board at the cable could not be written back".into(),
+                );
+            }
+        }
+    }
+
+    fn hear_cable(&mut self, rate: u32, ends: &[End; 2]) {
+        self.wait(LINK / 2);
+        for (at, end) in ends.iter().enumerate() {
+            self.turn_to(at, end);
+            self.ask(Query::ClearCounters, &[]);
+        }
+        self.wait(LINK);
+        let mut of_end = |at: usize| -> Option<LinkReport> {
+            self.turn_to(at, &ends[at]);
+            self.link(0)
+        };
+        let (Some(first), Some(second)) = (of_end(0), of_end(1)) else {
+            return self.fault("cable", format!("at {rate} baud a board stopped answering"));
+        };
+        let heard = [&first, &second].map(|end| end.counters.frames_received);
+        let bad = [first.counters, second.counters]
+            .map(|end| end.damaged + end.framing_errors + end.noise_errors + end.overruns);
+        let (frames, errors) = (heard[0].min(heard[1]), bad[0] + bad[1]);
+        self.figure(format!("cable at {rate} baud: frames heard"), frames.into(), "frames");
+        self.figure(format!("cable at {rate} baud: errors"), errors.into(), "");
+        let text = match heard {
+            _ if frames >= HELLOS && errors == 0 => {
+                return self.good(
+                    "cable",
+                    format!("at {rate} baud both hear each other, {frames} frames, none damaged"),
+                );
+            }
+            [0, 0] => "neither board hears the other: does the cable join TX to RX both ways, and GND to GND?".into(),
+            [0, _] => "the first board hears nothing: does its RX join the second's TX?".into(),
+            [_, 0] => "the second board hears nothing: does its RX join the first's TX?".into(),
+            _ => format!("{errors} errors beside {frames} frames"),
+        };
+        self.fault("cable", format!("at {rate} baud {text}"));
+    }
+
     /// How long a request takes, and how many get no response.
     pub(super) fn examine_port(&mut self) {
         let mut times = Vec::new();

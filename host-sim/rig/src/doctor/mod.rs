@@ -9,6 +9,7 @@ mod kit;
 mod serial;
 
 pub use findings::{Difference, Examination, Figure, Finding, KitReport, Verdict, differences};
+pub use kit::examine_cable;
 pub use serial::{Hands, SerialPatient};
 
 use std::collections::BTreeMap;
@@ -51,6 +52,11 @@ pub trait Patient {
     /// Sees to it that TX and RX of one link are joined and those of the others are not; false if nobody can.
     fn join(&mut self, link: usize, uart: &Uart) -> bool;
 
+    /// Sees to it that a cable joins these links of the first board and the second, if there are two; false if nobody can.
+    fn join_boards(&mut self, _ends: [&Uart; 2]) -> bool {
+        false
+    }
+
     /// Has the supply of the board cut within seconds; false if nobody can.
     fn unplug(&mut self) -> bool;
 
@@ -89,6 +95,8 @@ pub enum Scope<'a> {
 struct Doctor<'a> {
     patient: &'a mut dyn Patient,
     scope: Scope<'a>,
+    /// Which of the patient's boards is asked.
+    at: usize,
     /// That of the board's config. It stays: what a board has for a key is made for it.
     address: u64,
     examination: Examination,
@@ -99,6 +107,7 @@ impl<'a> Doctor<'a> {
         Doctor {
             patient,
             scope,
+            at: 0,
             address: 0,
             examination: Examination::default(),
         }
@@ -134,8 +143,8 @@ impl<'a> Doctor<'a> {
 
     fn ask(&mut self, query: Query, more: &[u8]) -> Option<Reply> {
         let boards = self.patient.boards();
-        let dest = boards.entrances().first().copied().unwrap_or(0);
-        let request = BoardRequest::new(0, dest, query).with(more.to_vec());
+        let dest = boards.entrances().get(self.at).copied().unwrap_or(0);
+        let request = BoardRequest::new(self.at, dest, query).with(more.to_vec());
         boards.ask(&[request]).pop().flatten()
     }
 

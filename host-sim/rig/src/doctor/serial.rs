@@ -1,6 +1,6 @@
 //! A real board to be examined, at its serial port.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -18,31 +18,32 @@ const PORT_WITHIN: Duration = Duration::from_secs(30);
 /// Someone at the desk, who does as asked or says that it is not done.
 pub trait Hands {
     fn join(&mut self, uart: &Uart) -> bool;
+    fn join_boards(&mut self, ends: [&Uart; 2]) -> bool;
     fn unplug(&mut self) -> bool;
     fn plug(&mut self) -> bool;
 }
 
-/// A board at a serial port, and someone who plugs its wires.
+/// A board at a serial port, or two that a cable is to join, and someone who plugs wires.
 pub struct SerialPatient<H> {
     line: SerialMesh,
     /// To open the port again: its name, rate and keys.
-    opened: (PathBuf, u32, Option<MeshKeys>),
+    opened: (Vec<PathBuf>, u32, Option<MeshKeys>),
     hands: H,
     stop: Arc<AtomicBool>,
 }
 
 impl<H: Hands> SerialPatient<H> {
-    /// Opens the port of a board, which may have the keys of a mesh. The examination ends early when `stop` is set.
+    /// Opens the ports of boards, which may have the keys of a mesh. The examination ends early when `stop` is set.
     pub fn open(
-        port: &Path,
+        ports: &[PathBuf],
         baud: u32,
         keys: Option<MeshKeys>,
         hands: H,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, BadPort> {
         Ok(SerialPatient {
-            line: SerialMesh::open(&[port.to_path_buf()], baud, keys)?,
-            opened: (port.into(), baud, keys),
+            line: SerialMesh::open(ports, baud, keys)?,
+            opened: (ports.into(), baud, keys),
             hands,
             stop,
         })
@@ -59,6 +60,10 @@ impl<H: Hands> Patient for SerialPatient<H> {
         self.hands.join(uart)
     }
 
+    fn join_boards(&mut self, ends: [&Uart; 2]) -> bool {
+        self.hands.join_boards(ends)
+    }
+
     fn unplug(&mut self) -> bool {
         self.hands.unplug()
     }
@@ -66,11 +71,11 @@ impl<H: Hands> Patient for SerialPatient<H> {
     /// Its port must be closed meanwhile: it would get another name.
     fn plug(&mut self) -> bool {
         self.line.close();
-        let (path, baud, keys) = &self.opened;
+        let (ports, baud, keys) = &self.opened;
         let is_plugged = self.hands.plug();
         let begin = Instant::now();
         while is_plugged && begin.elapsed() < PORT_WITHIN {
-            if let Ok(line) = SerialMesh::open(std::slice::from_ref(path), *baud, *keys) {
+            if let Ok(line) = SerialMesh::open(ports, *baud, *keys) {
                 self.line.reopen(line);
                 return true;
             }

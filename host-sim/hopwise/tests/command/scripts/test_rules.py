@@ -41,6 +41,8 @@ timers at twice their rate: 4002388c=1000000 => not modeled: RCC, register 0x8c,
 a pin that is locked: AHB1ENR=1 4002001c=1 => not modeled: GPIOA, register 0x1c, is not modeled, at 0x08000014
 the voltage detector: APB1ENR=10000000 40007000=c010 => nothing
 CAN: 40006400=0 => not modeled: CAN1 is not modeled, at 0x0800000c
+a checksum of SPI: APB1ENR=4000 40003800=2004 => not modeled: bits 0x2000 of SPI2 CR1 are not modeled, at 0x08000014
+an edge that is captured: APB1ENR=1 40000018=1 => not modeled: TIM2, register 0x18, is not modeled, at 0x08000014
 """
 
 
