@@ -323,6 +323,9 @@ fn headers(examples: &mut Examples) {
 fn bodies(examples: &mut Examples) {
     let (asked, payload) = (1_000_000, &b"hi"[..]);
     let addressed = Addressed::new(AppPort(20), payload);
+    let relayed_request: Body<BODY> = relay_request(&[2, 5], Query::Link, &[3]).unwrap();
+    // As the boards leave it that have passed it on, from ports 5, 1 and 0.
+    let relayed_response: Body<BODY> = relay_response(&[0, 3, 0x15, 0], &[0]).unwrap();
     let contents = [
         ("datagram to an application", Content::Datagram(addressed)),
         ("broadcast to an application", Content::Broadcast(addressed)),
@@ -373,6 +376,19 @@ fn bodies(examples: &mut Examples) {
                 asked,
                 number: 9,
                 payload: b"\0hi",
+            }),
+        ),
+        (
+            "relayed request",
+            Content::Request(Request::new(Query::Relay, asked, &relayed_request)),
+        ),
+        (
+            "relayed response",
+            Content::Response(Response {
+                query: Query::Relay,
+                asked,
+                number: 9,
+                payload: &relayed_response,
             }),
         ),
         (

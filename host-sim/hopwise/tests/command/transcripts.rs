@@ -54,7 +54,7 @@ macro_rules! transcripts {
     };
 }
 
-transcripts!(basics check clock collective doctor emulate experiment files load_sweep processes refusals report repository rig sim view);
+transcripts!(adopt basics check clock collective doctor emulate experiment files load_sweep processes refusals report repository rig sim view);
 
 /// Follows all cases of a file.
 fn follow(file: &str, text: &'static str) {
