@@ -50,13 +50,15 @@ impl<C: Capacities> Unconfigured<C> {
             match heard {
                 Heard::Up(_) if is_host_port => log!(info, "a host is there"),
                 Heard::Up(_) => log!(info, "link {}: a neighbor is there", link),
-                Heard::Request(request_packet) if is_host_port && !is_relayed(&request_packet) => {
-                    let response = obey(&request_packet, about, now);
-                    if !end.reply(&request_packet, &response) {
-                        log!(warn, "no room to answer");
+                Heard::Request(packet) | Heard::Packet(packet) => match direct(&packet).filter(|_| is_host_port) {
+                    Some((number, payload)) => {
+                        let response = obey(number, payload, None, about, now);
+                        if !end.reply(&packet, &response) {
+                            log!(warn, "no room to answer");
+                        }
                     }
-                }
-                Heard::Request(packet) | Heard::Packet(packet) => self.relay(packet, link, about, now),
+                    None => self.relay(packet, link, about, now),
+                },
                 Heard::Down(_) => {}
             }
         }
@@ -102,7 +104,7 @@ impl<C: Capacities> Unconfigured<C> {
                     false => Some(payload),
                 };
                 match own {
-                    Some(payload) => obey_relayed(number, payload, arrival, about, now),
+                    Some(payload) => obey(number, payload, Some(arrival), about, now),
                     None => response::encode(&CommandResult::OtherBoard),
                 }
             }
@@ -127,18 +129,27 @@ impl<C: Capacities> Unconfigured<C> {
     }
 }
 
-fn is_relayed(packet: &Packet<BODY>) -> bool {
-    matches!(packet.content(), Some(Content::Request(request)) if request.query == Query::Relay)
+/// The number and payload of a command that was not relayed.
+fn direct(packet: &Packet<BODY>) -> Option<(u8, &[u8])> {
+    match packet.content()? {
+        Content::Request(request) => match request.query {
+            Query::Board(number) => Some((number, request.payload)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
-/// Executes a command that other boards have relayed. Without keys, a board takes a config from a neighbor only if it has none at all.
-fn obey_relayed<P: Platform>(number: u8, payload: &[u8], arrival: u8, about: &About<P>, now: Micros) -> Response {
-    let from_afar = arrival != about.links && about.state != BoardState::NoConfig;
+/// Executes a command. Without keys, a board takes a config from a neighbor only if it has none at all, and one that was relayed on trial, as any
+/// that comes over a mesh.
+fn obey<P: Platform>(number: u8, payload: &[u8], relayed_from: Option<u8>, about: &About<P>, now: Micros) -> Response {
+    let is_from_neighbor = relayed_from.is_some_and(|link| link != about.links);
+    let from_afar = is_from_neighbor && about.state != BoardState::NoConfig;
     let lengthened;
     let command = match response::admit(number, payload, from_afar, about) {
         None => Err(CommandResult::NotAllowed),
-        Some(short) if number == Command::WRITE_CONFIG => {
-            lengthened = BoardConfig::lengthen(short);
+        Some(config) if number == Command::WRITE_CONFIG => {
+            lengthened = BoardConfig::lengthen(config);
             lengthened
                 .as_ref()
                 .map(Command::WriteConfig)
@@ -147,27 +158,9 @@ fn obey_relayed<P: Platform>(number: u8, payload: &[u8], arrival: u8, about: &Ab
         Some(payload) => Command::read(number, payload).ok_or(CommandResult::Unknown),
     };
     let mut response = match command {
-        // A config is on trial, as any that comes over a mesh.
-        Ok(command) => response::without_mesh(command, true, about, now),
+        Ok(command) => response::without_mesh(command, relayed_from.is_some(), about, now),
         Err(result) => response::encode(&result),
     };
     response::prove(number, payload, &mut response, about);
-    response
-}
-
-fn obey<P: Platform>(request_packet: &Packet<BODY>, about: &About<P>, now: Micros) -> Response {
-    let Some(Content::Request(request)) = request_packet.content() else {
-        return response::encode(&CommandResult::Unknown);
-    };
-    let Query::Board(number) = request.query else {
-        return response::encode(&CommandResult::Unknown);
-    };
-    let admitted = response::admit(number, request.payload, false, about);
-    let mut response = match admitted.map(|payload| Command::read(number, payload)) {
-        None => response::encode(&CommandResult::NotAllowed),
-        Some(None) => response::encode(&CommandResult::Unknown),
-        Some(Some(command)) => response::without_mesh(command, false, about, now),
-    };
-    response::prove(number, request.payload, &mut response, about);
     response
 }

@@ -66,8 +66,6 @@ pub enum CannotAdopt {
     NoRelay,
     #[error("the board at the port has a config and is part of a mesh already: only boards without one are adopted")]
     Configured,
-    #[error("the board at the port has keys and cannot count its starts in its flash: `hopwise doctor` says more")]
-    Uncounted,
     #[error("board {board} is a {name:?}, of which this hopwise knows nothing")]
     UnknownKind { board: usize, name: String },
     #[error("the route to board {0} is too long to bring it a config of this network")]
@@ -76,8 +74,6 @@ pub enum CannotAdopt {
     HasKey(usize),
     #[error("board {0} is not where it was: cables were moved; within a minute all boards are without a config again")]
     Moved(usize),
-    #[error("the network is of a family that the image of board {0} does not have")]
-    NotInImage(usize),
     #[error("board {board} does not take its config: {result:?}")]
     Refused { board: usize, result: CommandResult },
     #[error(transparent)]
@@ -132,11 +128,9 @@ fn explore_once(boards: &mut dyn Boards, end: Duration, told: &mut dyn FnMut(&st
         .ask(&[BoardRequest::command(0, &Command::Status)])
         .pop()
         .flatten();
-    let state = direct.as_ref().and_then(Reply::read).map(|status: Status| status.state);
-    match state {
-        Some(BoardState::Configured) => return Err(CannotAdopt::Configured),
-        Some(BoardState::Uncounted) => return Err(CannotAdopt::Uncounted),
-        _ => {}
+    let status: Option<Status> = direct.as_ref().and_then(Reply::read);
+    if status.is_some_and(|status| status.state == BoardState::Configured) {
+        return Err(CannotAdopt::Configured);
     }
     let (_, first) = ask_status(boards, &[]).ok_or(CannotAdopt::NoRelay)?;
     let mut found = Explored {
@@ -149,9 +143,8 @@ fn explore_once(boards: &mut dyn Boards, end: Duration, told: &mut dyn FnMut(&st
     while next < found.boards.len() {
         if boards.elapsed() >= end {
             let minutes = EXPLORE_WITHIN.as_secs() / 60;
-            found
-                .doubts
-                .push(format!("exploring took longer than {minutes} minutes"));
+            let doubt = format!("exploring took longer than {minutes} minutes");
+            found.doubts.push(doubt);
             break;
         }
         if found.boards.len() > MAX_BOARDS {
@@ -220,35 +213,19 @@ impl Explored {
                     .push(format!("board {board} does not say what is at {place}"));
                 continue;
             };
-            match (report.fault, report.peer) {
-                (LinkFault::Unkeyed | LinkFault::WrongKey, _) => {
-                    self.remarks.push(format!(
-                        "{place}: who is there has another key, or none, and is left out"
-                    ));
-                    continue;
-                }
-                (LinkFault::Version, _) => {
-                    let what = "who is there speaks another version of the wire format, and is left out";
-                    self.remarks.push(format!("{place}: {what}"));
-                    continue;
-                }
-                (LinkFault::OneWay, _) => {
-                    self.doubts
-                        .push(format!("{place}: the cable carries bytes in one direction only"));
-                    continue;
-                }
+            let left_out = match (report.fault, report.peer) {
+                (LinkFault::Unkeyed | LinkFault::WrongKey, _) => Some("who is there has another key, or none"),
+                (LinkFault::Version, _) => Some("who is there speaks another version of the wire format"),
+                (LinkFault::OneWay, _) => Some("the cable carries bytes in one direction only"),
                 (LinkFault::None, None) => continue,
-                (LinkFault::None, Some(_)) if report.host => {
-                    self.remarks.push(format!("{place}: a host is there, and is left out"));
-                    continue;
+                (LinkFault::None, Some(_)) if report.host => Some("a host is there"),
+                (LinkFault::None, Some((network, ..))) => {
+                    (network != 0).then_some("who is there is part of another mesh")
                 }
-                (LinkFault::None, Some((network, ..))) if network != 0 => {
-                    self.remarks.push(format!(
-                        "{place}: who is there is part of another mesh, and is left out"
-                    ));
-                    continue;
-                }
-                (LinkFault::None, Some(_)) => {}
+            };
+            if let Some(why) = left_out {
+                self.remarks.push(format!("{place}: {why}, and is left out"));
+                continue;
             }
             let mut there: Vec<u8> = route.clone();
             there.push(link as u8);
@@ -273,49 +250,42 @@ impl Explored {
         Ok(())
     }
 
-    /// Drops cables that only one end knows of, and notes which ones lead nowhere new.
+    /// Notes which cables only one end knows of, and which ones lead nowhere new.
     fn confirm(&mut self) {
-        let leads_to = |end: &Socket| self.boards.get(end.board).and_then(|board| board.cables.get(&end.link));
-        let (mut one_sided, mut pairs) = (Vec::new(), BTreeSet::new());
-        let (mut doubts, mut remarks) = (Vec::new(), Vec::new());
-        for (board, found) in self.boards.iter().enumerate() {
-            for (&link, &far) in &found.cables {
-                let here = Socket { board, link };
-                let (near_name, far_name) = (self.name(here), self.name(far));
-                if leads_to(&far) != Some(&here) {
-                    doubts.push(format!("{near_name} leads to {far_name}, but that does not lead back"));
-                    one_sided.push(here);
-                } else if far.board == board {
-                    if far >= here {
-                        remarks.push(format!(
-                            "the cable from {near_name} to {far_name} joins a board with itself"
-                        ));
-                    }
-                } else if far > here && !pairs.insert((board, far.board)) {
-                    remarks.push(format!(
-                        "the cable from {near_name} to {far_name} is the second one between these boards"
-                    ));
-                }
+        let mut pairs = BTreeSet::new();
+        for (here, far) in self.ends() {
+            let cable = format!("the cable from {} to {}", self.name(here), self.name(far));
+            if self.leads_to(far) != Some(here) {
+                self.doubts.push(format!("{cable} is not there from its other end"));
+            } else if far.board == here.board && far >= here {
+                self.remarks.push(format!("{cable} joins a board with itself"));
+            } else if far.board > here.board && !pairs.insert((here.board, far.board)) {
+                self.remarks
+                    .push(format!("{cable} is the second one between these boards"));
             }
         }
-        for end in one_sided {
-            self.boards[end.board].cables.remove(&end.link);
-        }
-        self.doubts.extend(doubts);
-        self.remarks.extend(remarks);
+    }
+
+    /// Where each link leads.
+    fn ends(&self) -> Vec<(Socket, Socket)> {
+        let of_board = |(board, found): (usize, &FoundBoard)| {
+            let cables = found.cables.clone().into_iter();
+            cables.map(move |(link, far)| (Socket { board, link }, far))
+        };
+        self.boards.iter().enumerate().flat_map(of_board).collect()
+    }
+
+    fn leads_to(&self, end: Socket) -> Option<Socket> {
+        self.boards.get(end.board)?.cables.get(&end.link).copied()
     }
 
     /// Every cable between two boards once, without further ones between the same boards.
     pub fn cables(&self) -> Vec<(Socket, Socket)> {
         let mut pairs = BTreeSet::new();
-        let mut cables = Vec::new();
-        for (board, found) in self.boards.iter().enumerate() {
-            for (&link, &far) in found.cables.iter().filter(|(_, far)| far.board > board) {
-                if pairs.insert((board, far.board)) {
-                    cables.push((Socket { board, link }, far));
-                }
-            }
-        }
+        let mut cables = self.ends();
+        cables.retain(|&(here, far)| {
+            here.board < far.board && self.leads_to(far) == Some(here) && pairs.insert((here.board, far.board))
+        });
         cables
     }
 
@@ -326,13 +296,8 @@ impl Explored {
             text += &format!("# {number}: {board}\n");
         }
         for (one, other) in self.cables() {
-            text += &format!(
-                "{} {}    # {} to {}\n",
-                one.board,
-                other.board,
-                self.name(one),
-                self.name(other)
-            );
+            let names = [one, other].map(|end| self.name(end)).join(" to ");
+            text += &format!("{} {}    # {names}\n", one.board, other.board);
         }
         text
     }
@@ -403,7 +368,6 @@ impl Explored {
                 CommandResult::Busy => boards.wait(PAUSE),
                 CommandResult::NotAllowed => return Err(CannotAdopt::HasKey(board)),
                 CommandResult::OtherBoard => return Err(CannotAdopt::Moved(board)),
-                CommandResult::NotInImage => return Err(CannotAdopt::NotInImage(board)),
                 _ => break,
             }
         }

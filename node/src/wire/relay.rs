@@ -125,7 +125,6 @@ mod tests {
     use crate::limits::BODY;
     use hopwise_testing::Random;
     use proptest::prelude::*;
-    use std::vec;
     use std::vec::Vec;
 
     fn request(ports: &[u8]) -> Option<Packet<BODY>> {
@@ -242,47 +241,6 @@ mod tests {
             prop_assert_eq!(packet.length(), length);
             let (after, end) = (payload(&packet), 2 + usize::from(entries).div_ceil(2));
             prop_assert_eq!(after.get(end..), bytes.get(end..));
-        }
-
-        /// Boards wired at random, some of which are wired to themselves: the host hears from the board that its list leads to, and only from it.
-        #[test]
-        fn requests_come_back_from_where_they_lead(seed: u64, list in prop::collection::vec(0..4_u8, 0..30)) {
-            const BOARDS: usize = 6;
-            const PORTS: usize = 4;
-            let mut random = Random(seed);
-            // Cables between ports, the port after these at board 0 being that of the host.
-            let mut free: Vec<(usize, u8)> = (0..BOARDS).flat_map(|board| (0..PORTS as u8).map(move |port| (board, port))).collect();
-            let mut cables = vec![[None; PORTS]; BOARDS];
-            while free.len() > 4 {
-                let [a, b] = [(); 2].map(|()| free.swap_remove(random.below(free.len() as u64) as usize));
-                cables[a.0][usize::from(a.1)] = Some(b);
-                cables[b.0][usize::from(b.1)] = Some(a);
-            }
-            let walk = |mut at: (usize, u8), packet: &mut Packet<BODY>| loop {
-                let (board, arrival) = at;
-                match relay_step(packet, arrival) {
-                    Some(RelayStep::Answer) => return Some(at),
-                    Some(RelayStep::Forward(port)) if (board, usize::from(port)) == (0, PORTS) => return Some((BOARDS, 0)),
-                    Some(RelayStep::Forward(port)) => at = cables[board].get(usize::from(port)).copied().flatten()?,
-                    None => return None,
-                }
-            };
-            let mut expected = Some((0, PORTS as u8));
-            for port in &list {
-                expected = expected.and_then(|(board, _): (usize, u8)| cables[board][usize::from(*port)]);
-            }
-            let mut there = request(&list).expect("it fits");
-            let reached = walk((0, PORTS as u8), &mut there);
-            prop_assert_eq!(reached, expected);
-            if let Some((board, arrival)) = reached {
-                let answer: Body<BODY> = relay_response(&payload(&there), &[board as u8]).expect("it fits");
-                let mut back = packet(false, &answer).expect("it fits");
-                let home = match (list.is_empty(), cables[board].get(usize::from(arrival)).copied().flatten()) {
-                    (true, _) => Some((BOARDS, 0)),
-                    (false, next) => walk(next.expect("the request came from there"), &mut back),
-                };
-                prop_assert_eq!(home, Some((BOARDS, 0)));
-            }
         }
     }
 }

@@ -133,15 +133,7 @@ fn adopt(args: &AdoptArgs, boards: &mut dyn Boards) -> Result<Outcome, CliError>
             report.verdict = "network";
             report.network = Some(network.to_string());
             (report.missing_boards, report.missing_cables) = (Some(0), Some(0));
-            let result = bring_up(boards, &explored, &network, &nodes, &mut report, args.output.as_deref())?;
-            report.configure_seconds = (boards.elapsed() - begin).as_secs_f64() - report.explore_seconds;
-            match result {
-                Err(error) => Outcome::CheckFailed(error.to_string()),
-                Ok(wrong) => Outcome::of(wrong == 0, || {
-                    let findings = counted(wrong as u64, "finding");
-                    format!("the mesh runs, and is not as the mesh file says: {findings}, see `hopwise check`")
-                }),
-            }
+            bring_up(boards, &explored, &network, &nodes, &mut report, args.output.as_deref())?
         }
         Err(why) => {
             if let Some(path) = &args.output {
@@ -180,7 +172,7 @@ fn recognised(explored: &Explored) -> Result<(Network, Vec<usize>), String> {
     })
 }
 
-/// Gives the boards their configs, writes the mesh file, and checks the mesh; the number of findings.
+/// Gives the boards their configs, writes the mesh file, and checks the mesh.
 fn bring_up(
     boards: &mut dyn Boards,
     explored: &Explored,
@@ -188,40 +180,39 @@ fn bring_up(
     nodes: &[usize],
     report: &mut AdoptJson,
     output: Option<&Path>,
-) -> Result<Result<usize, CannotAdopt>, CliError> {
+) -> Result<Outcome, CliError> {
+    let begin = boards.elapsed();
     let text = explored.mesh_file(network, nodes);
-    let mesh = match Mesh::parse(&text) {
+    let mesh = Mesh::parse(&text).map_err(CannotAdopt::from);
+    let configured = mesh.and_then(|mesh| explored.configure(boards, &mesh, nodes).map(|()| mesh));
+    report.configure_seconds = (boards.elapsed() - begin).as_secs_f64();
+    let mesh = match configured {
         Ok(mesh) => mesh,
-        Err(error) => return Ok(Err(error.into())),
+        Err(error) => return Ok(Outcome::CheckFailed(error.to_string())),
     };
-    if let Err(error) = explored.configure(boards, &mesh, nodes) {
-        return Ok(Err(error));
-    }
     if let Some(path) = output {
         write_file(path, &text)?;
     }
     let plan = WiringPlan::new(&mesh);
     let all: Vec<u64> = mesh.nodes().collect();
     let seen = survey(boards, &mesh, &all);
-    let wiring = compare(&mesh, &plan, plan.cables.len(), &seen, None);
-    report.check = wiring.findings.is_empty();
-    let findings = wiring.findings.iter().map(ToString::to_string);
-    report.remarks.extend(findings);
-    Ok(Ok(wiring.findings.len()))
+    let findings = compare(&mesh, &plan, plan.cables.len(), &seen, None).findings;
+    report.check = findings.is_empty();
+    report.remarks.extend(findings.iter().map(ToString::to_string));
+    Ok(Outcome::of(report.check, || {
+        let findings = counted(findings.len() as u64, "finding");
+        format!("the mesh runs, and is not as the mesh file says: {findings}, see `hopwise check`")
+    }))
 }
 
 fn show(report: &AdoptJson) -> Result<(), CliError> {
     for remark in &report.remarks {
         print_line(format_args!("note: {remark}"))?;
     }
-    let (boards, cables) = (
-        counted(report.boards as u64, "board"),
-        counted(report.cables as u64, "cable"),
-    );
-    print_line(format_args!(
-        "{boards}, {cables}: explored in {:.1} s",
-        report.explore_seconds
-    ))?;
+    let boards = counted(report.boards as u64, "board");
+    let cables = counted(report.cables as u64, "cable");
+    let seconds = report.explore_seconds;
+    print_line(format_args!("{boards}, {cables}: explored in {seconds:.1} s"))?;
     if let Some(network) = &report.network {
         print_line(format_args!("this is {network}"))?;
     }

@@ -25,6 +25,8 @@ struct Fake {
     lie: Lie,
     /// After this number of requests the cable at this place is pulled.
     pull: Option<(usize, (usize, u8))>,
+    /// During these requests board 3 restarts.
+    restarts: std::ops::Range<usize>,
     asked: usize,
     now: Duration,
 }
@@ -67,6 +69,7 @@ impl Fake {
             others: BTreeMap::new(),
             lie: |_, _, _, _, _| None,
             pull: None,
+            restarts: 0..0,
             asked: 0,
             now: Duration::ZERO,
         };
@@ -104,6 +107,9 @@ impl Fake {
         let mut packet: Packet<BODY> = Packet::new(Header::new(Kind::Request, 0, 0), &body)?;
         let (mut at, mut route) = ((0, LINKS as u8), Vec::new());
         loop {
+            if at.0 == 3 && self.restarts.contains(&self.asked) {
+                return None;
+            }
             let step = relay_step(&mut packet, at.1)?;
             let Some(Content::Request(request)) = packet.content() else {
                 return None;
@@ -245,19 +251,29 @@ fn what_is_no_cable_between_two_boards_is_named_and_left_out() {
 }
 
 #[test]
-fn a_cable_that_is_pulled_while_exploring_is_not_there() {
+fn cables_that_are_pulled_and_boards_that_restart_while_exploring_do_no_harm() {
     for after in 0..80 {
         let mut fake = Fake::ring(6);
         fake.pull = Some((after, (3, 0)));
-        let explored = explored(&mut fake);
-        assert_eq!(explored.doubts, Vec::<String>::new(), "{after}");
+        let pulled = explored(&mut fake);
+        assert_eq!(pulled.doubts, Vec::<String>::new(), "{after}");
         // In between it depends on whether it had been used in both directions.
         let expected = match after {
             0..10 => 5..6,
             10..60 => 5..7,
             _ => 6..7,
         };
-        assert!(expected.contains(&explored.cables().len()), "{after}");
+        assert!(expected.contains(&pulled.cables().len()), "{after}");
+        for requests in [1, 5] {
+            let mut fake = Fake::ring(6);
+            fake.restarts = after..after + requests;
+            let restarted = explored(&mut fake);
+            assert_eq!(
+                (restarted.doubts.len(), restarted.cables().len()),
+                (0, 6),
+                "{after}, {requests}"
+            );
+        }
     }
 }
 
@@ -327,39 +343,4 @@ fn exploring_ends_whatever_boards_claim() {
         fake.now
     );
     assert_eq!(explored.doubts.len(), LINKS);
-}
-
-#[test]
-fn a_board_with_a_config_or_without_relays_is_named() {
-    struct Other(Vec<Option<Reply>>);
-    impl Talk for Other {
-        fn entrances(&self) -> Vec<u64> {
-            vec![0]
-        }
-
-        fn ask(&mut self, requests: &[BoardRequest]) -> Vec<Option<Reply>> {
-            match requests[0].query {
-                Query::Relay => vec![None],
-                _ => self.0.clone(),
-            }
-        }
-    }
-    impl Boards for Other {
-        fn wait(&mut self, _: Duration) {}
-
-        fn elapsed(&self) -> Duration {
-            Duration::ZERO
-        }
-
-        fn stream(&mut self, _: Vec<Vec<u8>>) {}
-    }
-    for (state, expected) in [
-        (BoardState::Configured, CannotAdopt::Configured),
-        (BoardState::Uncounted, CannotAdopt::Uncounted),
-        (BoardState::NoConfig, CannotAdopt::NoRelay),
-    ] {
-        let status = Status { state, ..status(0) };
-        let mut board = Other(vec![Some(Reply::Response(written(&status)))]);
-        assert_eq!(explore(&mut board, &mut |_| {}).err(), Some(expected));
-    }
 }
