@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hopwise_host::talk::Talk;
 use hopwise_node::wire::{
-    BoardInfo, Bytes, Content, Header, Kind, LinkCounters, Packet, RelayStep, relay_response, relay_step, relayed,
+    BoardInfo, Content, Header, Kind, LinkCounters, Packet, RelayStep, relay_response, relay_step, relayed,
     write_structure,
 };
 use hopwise_testing::Random;
