@@ -95,13 +95,15 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         let board_config = found.as_ref().ok().map(|(board_config, _)| board_config);
         let about = About::new(board, Self::LINKS, images, start, state, board_config);
         let runner = Self::put(platform, about, place);
-        if let Ok((board_config, network)) = found
-            && let Err(error) = runner.join_mesh(&board_config, network, programs)
-        {
-            runner.remain_alone(match error {
+        let joined = found.and_then(|(board_config, network)| {
+            let joined = runner.join_mesh(&board_config, network, programs);
+            joined.map_err(|error| match error {
                 ConfigError::NoSuchNode(_) | ConfigError::EpochZero => BoardState::BadAddress,
                 ConfigError::TooFewLinks { .. } | ConfigError::TooFewVirtualChannels { .. } => BoardState::TooFewLinks,
-            });
+            })
+        });
+        if let Err(state) = joined {
+            runner.remain_alone(state);
         }
         runner.about.log();
         runner
@@ -112,7 +114,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     #[inline(never)]
     fn put(platform: P, about: About<P>, place: impl FnOnce(Self) -> &'static mut Self) -> &'static mut Self {
         place(Runner {
-            mode: RefCell::new(Mode::Unconfigured(Unconfigured::new(&about, platform.now()))),
+            mode: RefCell::new(Mode::Unconfigured(Unconfigured::silent())),
             about,
             platform,
             wanted: Cell::new(0),
@@ -169,7 +171,10 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
 
     fn remain_alone(&mut self, state: BoardState) {
         self.about.state = state;
-        *self.mode.get_mut() = Mode::Unconfigured(Unconfigured::new(&self.about, self.platform.now()));
+        let now = self.platform.now();
+        if let Mode::Unconfigured(board) = self.mode.get_mut() {
+            board.open(&self.about, now);
+        }
     }
 
     /// Registers a task to be checked for hangs.

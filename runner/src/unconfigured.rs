@@ -25,17 +25,22 @@ pub(crate) struct Unconfigured<C: Capacities> {
 }
 
 impl<C: Capacities> Unconfigured<C> {
-    pub(crate) fn new<P: Platform>(about: &About<P>, now: Micros) -> Self {
-        let mut links = C::Links::default();
+    /// A board that is silent as yet.
+    pub(crate) fn silent() -> Self {
+        let links = C::Links::default();
+        Unconfigured { links }
+    }
+
+    /// Says hello on all links. They are made where they stay, one by one, as together they would take too much of the stack.
+    pub(crate) fn open<P: Platform>(&mut self, about: &About<P>, now: Micros) {
         for link in 0..=about.links {
             let mut endpoint = Endpoint::board(link, about.links + 1, about.epoch, about.rate(link), now);
             if let Some(credentials) = about.credentials() {
                 endpoint.lock(&credentials);
             }
             // Cannot fail: there are as many links.
-            let _ = links.push(endpoint);
+            let _ = self.links.push(endpoint);
         }
-        Unconfigured { links }
     }
 
     pub(crate) fn receive<P: Platform>(&mut self, link: u8, mut bytes: &[u8], about: &About<P>, now: Micros) {
