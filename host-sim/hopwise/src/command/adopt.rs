@@ -143,7 +143,7 @@ fn adopt(args: &AdoptArgs, boards: &mut dyn Boards) -> Result<Outcome, CliError>
         }
     };
     report.seconds = (boards.elapsed() - begin).as_secs_f64();
-    print_either(args.json, &report, |report| show(report))?;
+    print_either(args.json, &report, show)?;
     Ok(outcome)
 }
 
