@@ -21,7 +21,7 @@ pub(crate) trait Subject {
     fn link_report(&self, link: u8) -> Option<LinkReport>;
 }
 
-/// The body of the response to a request with a number; `None` if the request is for the board, or the response too long. A request to an
+/// The body of the response to a request with a number; `None` if the request is for the board or relayed, or the response too long. A request to an
 /// application is rejected here, since accepted ones go to the application. Clearing the counters is left to the subject.
 pub(crate) fn respond<B: Bytes>(request: &Request<'_>, number: u32, subject: &dyn Subject, now: Micros) -> Option<B> {
     let payload: B = match request.query {
@@ -32,7 +32,7 @@ pub(crate) fn respond<B: Bytes>(request: &Request<'_>, number: u32, subject: &dy
         Query::Link => write_structure(&request.payload.first().and_then(|&link| subject.link_report(link)))?,
         Query::ClearCounters => B::default(),
         Query::Application(port) => B::from_slice(&[subject.refusal(port) as u8]).ok()?,
-        Query::Board(_) => return None,
+        Query::Relay | Query::Board(_) => return None,
     };
     let response = Response {
         query: request.query,

@@ -158,6 +158,10 @@ impl<P: Platform> About<P> {
         None
     }
 
+    pub(crate) fn unique_id(&self) -> &[u8; 12] {
+        &self.board.unique_id
+    }
+
     pub(crate) fn card(&self) -> BoardInfo {
         BoardInfo {
             name: self.name.clone(),

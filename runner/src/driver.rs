@@ -38,7 +38,7 @@ const SHORTEST_WAIT: Micros = 200;
 #[allow(clippy::large_enum_variant, reason = "a board has one of them, and it is either")]
 pub(crate) enum Mode<C: Capacities> {
     Mesh(Mesh<C>),
-    Unconfigured(Unconfigured),
+    Unconfigured(Unconfigured<C>),
 }
 
 /// Maximum number of serial ports of a node: a set of tasks is one word.
@@ -73,6 +73,9 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         (C::SIZES.links - 1) as u8
     };
 
+    /// The set of all ports.
+    const PORTS: u32 = (1 << C::SIZES.links) - 1;
+
     /// Starts a board according to its config, and has it put into its final place. If it is part of a mesh, `programs` makes room for the
     /// state shared with its programs.
     pub fn start(
@@ -92,13 +95,15 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         let board_config = found.as_ref().ok().map(|(board_config, _)| board_config);
         let about = About::new(board, Self::LINKS, images, start, state, board_config);
         let runner = Self::put(platform, about, place);
-        if let Ok((board_config, network)) = found
-            && let Err(error) = runner.join_mesh(&board_config, network, programs)
-        {
-            runner.remain_alone(match error {
+        let joined = found.and_then(|(board_config, network)| {
+            let joined = runner.join_mesh(&board_config, network, programs);
+            joined.map_err(|error| match error {
                 ConfigError::NoSuchNode(_) | ConfigError::EpochZero => BoardState::BadAddress,
                 ConfigError::TooFewLinks { .. } | ConfigError::TooFewVirtualChannels { .. } => BoardState::TooFewLinks,
-            });
+            })
+        });
+        if let Err(state) = joined {
+            runner.remain_alone(state);
         }
         runner.about.log();
         runner
@@ -109,7 +114,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     #[inline(never)]
     fn put(platform: P, about: About<P>, place: impl FnOnce(Self) -> &'static mut Self) -> &'static mut Self {
         place(Runner {
-            mode: RefCell::new(Mode::Unconfigured(Unconfigured::new(&about, platform.now()))),
+            mode: RefCell::new(Mode::Unconfigured(Unconfigured::silent())),
             about,
             platform,
             wanted: Cell::new(0),
@@ -141,11 +146,6 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         self.about.state
     }
 
-    /// Whether a port is used: a board without a config is silent on its links.
-    pub fn uses(&self, port: u8) -> bool {
-        port == Self::LINKS || self.state() == BoardState::Configured
-    }
-
     pub(crate) fn now(&self) -> Micros {
         self.platform.now()
     }
@@ -171,7 +171,10 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
 
     fn remain_alone(&mut self, state: BoardState) {
         self.about.state = state;
-        *self.mode.get_mut() = Mode::Unconfigured(Unconfigured::new(&self.about, self.platform.now()));
+        let now = self.platform.now();
+        if let Mode::Unconfigured(board) = self.mode.get_mut() {
+            board.open(&self.about, now);
+        }
     }
 
     /// Registers a task to be checked for hangs.
@@ -260,7 +263,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                 let ended = end.and_then(|end| arrival.ended(end.byte_nanos(), now));
                 mesh.receive(link, arrival.bytes, ended, &self.about, now);
             }
-            Mode::Unconfigured(board) => board.receive(arrival.bytes, &self.about, now),
+            Mode::Unconfigured(board) => board.receive(link, arrival.bytes, &self.about, now),
         }
     }
 
@@ -273,7 +276,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     fn next_frame(&self, link: u8, out: &mut [u8], now: Micros) -> usize {
         match &mut *self.mode() {
             Mode::Mesh(mesh) => mesh.router.transmit(link, now, out, &mut mesh.observer),
-            Mode::Unconfigured(board) => board.endpoint.transmit(now, out),
+            Mode::Unconfigured(board) => board.transmit(link, now, out),
         }
     }
 
@@ -290,9 +293,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
         let now = self.now();
         match &mut *self.mode() {
             Mode::Mesh(mesh) => mesh.tick(&self.about, now),
-            Mode::Unconfigured(board) => {
-                board.endpoint.tick(now);
-            }
+            Mode::Unconfigured(board) => board.tick(now),
         }
     }
 
@@ -332,7 +333,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     fn deadline(&self) -> Micros {
         match &*self.mode() {
             Mode::Mesh(mesh) => mesh.deadline(),
-            Mode::Unconfigured(board) => board.endpoint.deadline(),
+            Mode::Unconfigured(board) => board.deadline(),
         }
     }
 
@@ -351,7 +352,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
                 }
                 (due, deadline)
             }
-            Mode::Unconfigured(board) => (!EARLIER, board.endpoint.deadline()),
+            Mode::Unconfigured(board) => (!EARLIER, board.deadline()),
         };
         let deadline = deadline.max(now + SHORTEST_WAIT);
         if deadline < self.alarm.get() {
@@ -422,29 +423,27 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
     /// Sends and receives at all ports.
     pub async fn drive(&self, ports: &mut impl SerialPorts) -> ! {
         self.add_task(Task::PORTS);
-        let used = (0..=Self::LINKS).filter(|port| self.uses(*port));
-        let used = used.fold(0, |set, port| set | 1 << port);
         // Not a loop in here: a task takes longer to find what it has put aside than a function does.
-        let never: Infallible = poll_fn(|context| self.poll_ports(used, ports, context)).await;
+        let never: Infallible = poll_fn(|context| self.poll_ports(ports, context)).await;
         match never {}
     }
 
     /// Handles what has happened at the ports. Whatever happens meanwhile wakes the task again.
-    fn poll_ports(&self, used: u32, ports: &mut impl SerialPorts, context: &mut Context<'_>) -> Poll<Infallible> {
+    fn poll_ports(&self, ports: &mut impl SerialPorts, context: &mut Context<'_>) -> Poll<Infallible> {
         let now = self.now();
         let PortEvents { received, freed } = ports.poll(context);
-        for port in bits(received & used) {
+        for port in bits(received & Self::PORTS) {
             self.platform.note_task(Task::receiver(port));
             ports.take(port, |arrival| self.take_in(port, arrival, now));
         }
         self.heartbeat(Task::PORTS);
-        self.send_wanted(freed, used, ports, now);
+        self.send_wanted(freed, ports, now);
         self.waiting.borrow_mut().register(context.waker());
         Poll::Pending
     }
 
-    /// Sends at all used ports that may have something to send, among them these, and are free.
-    fn send_wanted(&self, among: u32, used: u32, ports: &mut impl SerialPorts, now: Micros) {
+    /// Sends at all ports that may have something to send, among them these, and are free.
+    fn send_wanted(&self, among: u32, ports: &mut impl SerialPorts, now: Micros) {
         let mut wanted = among;
         loop {
             wanted |= self.wanted.get() | self.attention(now);
@@ -453,7 +452,7 @@ impl<P: Platform, C: Capacities> Runner<P, C> {
             }
             self.wanted.update(|others| others & EARLIER);
             let mut has_sent = false;
-            for port in bits(core::mem::take(&mut wanted) & used) {
+            for port in bits(core::mem::take(&mut wanted) & Self::PORTS) {
                 // Where there is no free buffer, there is an event when there is one.
                 let buffer = ports.free_buffer(port, || self.new_baud(port));
                 let length = buffer.map_or(0, |buffer| self.next_frame(port, buffer, now));

@@ -4,7 +4,7 @@
 //! what one has on a desk: a host at every board's serial port ([`hosts`]), the logs ([`log`]), other programs at a
 //! serial port ([`serial`]), a debugger ([`gdb`]), a profile of the instructions ([`profile`]), what a packet costs ([`cost`]) and how long it takes ([`hop_time`]), and [`check`], which asks the
 //! whole mesh whether it does what it should. [`rig`] emulates the boards of a mesh file behind the traits of real ones, [`doctor`] a
-//! board to be examined, [`capture`] logs to be captured, [`rehearsal`] a bench with cables to plug in; [`package`] makes an update of images. [`app`] builds programs of users, and a
+//! board to be examined, [`unwired`] boards to be adopted, [`capture`] logs to be captured, [`rehearsal`] a bench with cables to plug in; [`package`] makes an update of images. [`app`] builds programs of users, and a
 //! [`bench::Bench`] runs them in tests.
 //!
 //! Three boards with a program of two instructions; an image from a file is read with `Image::from_elf`:
@@ -64,6 +64,7 @@ pub mod script;
 pub mod serial;
 pub mod session;
 pub mod setup;
+pub mod unwired;
 
 /// The name of a function as its source has it, without the hash.
 pub fn demangle(name: &str) -> String {

@@ -146,7 +146,10 @@ pub fn assemble(blueprint: &Blueprint, image: &Arc<Image>, differences: Differen
         board.cpu.delay_interrupts(seed, differences.late_interrupts);
         let keys = blueprint.keys.get(node).copied().flatten();
         let random = scatter(differences.seed ^ node as u64) as u32;
-        configure_owned(&mut board, image, config, keys, blueprint.owner, random);
+        // One without any of these is as flashed: its slots are erased.
+        if *config != [0xff; CONFIG_BYTES] || keys.is_some() || blueprint.owner.is_some() {
+            configure_owned(&mut board, image, config, keys, blueprint.owner, random);
+        }
         world.add(board);
     }
     for (a, b) in &blueprint.wires {

@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn messages_that_nobody_fetches_are_bounded() {
         const BAUD: u32 = 1_000_000;
-        let mut board: Endpoint<WINDOW> = Endpoint::board(1, 7, BAUD, 0);
+        let mut board: Endpoint<WINDOW> = Endpoint::board(0, 1, 7, BAUD, 0);
         let mut host = HostPort::new(9, BAUD, 0);
         let mut sent = 0_u16;
         for now in (0..10_000_000).step_by(1_000) {

@@ -144,7 +144,7 @@ fn run_once<F: Future<Output = ()>>(
         },
     );
     let mut tasks: Vec<Task<Restart>> = Vec::new();
-    for (port, cable) in (0..).zip(cables).filter(|(port, _)| node.uses(*port)) {
+    for (port, cable) in (0..).zip(cables) {
         let (mut rx, mut tx) = cable.ends();
         tasks.push(Box::pin(async move {
             match node.receive::<RECEIVED_AT_ONCE>(port, &mut rx).await {}

@@ -5,6 +5,7 @@
 //! - [`serial_line`]: boards at serial ports;
 //! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
 //! - [`ports`]: which serial ports lead to boards; [`bench`](mod@bench): emulated boards in their place; [`assign`]: which board is which node;
+//! - [`adopt`]: boards without a config find out how they are wired, and get one;
 //! - [`doctor`]: a self-test of one board;
 //! - [`probe_rs`]: every call of probe-rs; [`flash`]: image and configs, through it;
 //! - [`update`]: a new image into all boards, through the mesh;
@@ -32,6 +33,7 @@
 //! # Ok::<(), hopwise_rig::mesh::BrokenRule>(())
 //! ```
 
+pub mod adopt;
 pub mod assign;
 pub mod bench;
 pub mod board_log;

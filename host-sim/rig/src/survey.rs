@@ -140,12 +140,16 @@ pub fn link_rates(seen: &Seen, mesh: &Mesh) -> Vec<LinkRate> {
 
 fn link_seen(report: &LinkReport) -> LinkSeen {
     LinkSeen {
-        peer: report.peer.map(|(network, address, link)| Peer {
-            network,
-            address,
-            link: usize::from(link),
-            host: report.host,
-        }),
+        // A board without a config says network 0, and is no node yet.
+        peer: report
+            .peer
+            .filter(|(network, ..)| *network != 0 || report.host)
+            .map(|(network, address, link)| Peer {
+                network,
+                address,
+                link: usize::from(link),
+                host: report.host,
+            }),
         up: report.up,
         stranger: match report.fault {
             LinkFault::None | LinkFault::OneWay => None,

@@ -1,4 +1,4 @@
-//! A single link that sends and answers requests: a host, or a board without a config that is in no mesh.
+//! A single link that sends and answers requests: a host, or one link of a board without a config, which is in no mesh.
 //!
 //! Like a [`Router`](crate::router::Router) an [`Endpoint`] does no I/O: bytes and the time go in, bytes come out. It forwards
 //! nothing, so it has no virtual channels and no pool: `SLOTS` packets wait for the link or are in flight, in sending order.
@@ -22,7 +22,7 @@ use hopwise_core::Node;
 pub struct Endpoint<const SLOTS: usize> {
     identity: Identity,
     started: Micros,
-    /// The number of links of the board, of which this is the last.
+    /// The number of links of the board.
     links: u8,
     link: Link<WIRE>,
     outgoing: Vec<Outgoing, SLOTS>,
@@ -53,8 +53,8 @@ pub enum Heard {
     Up(Identity),
     /// They no longer do, or [never did](Down::Refused).
     Down(Down),
-    /// A request for the board around the endpoint, or for an application of the host. [`Endpoint::reply`] answers it, and has room
-    /// for that if it is called at once.
+    /// A request for the board around the endpoint, relayed or not, or for an application of the host. [`Endpoint::reply`] answers it, and
+    /// has room for that if it is called at once, unless it is a relayed one.
     Request(Packet<BODY>),
     /// Any other packet, with its [content](Packet::content).
     Packet(Packet<BODY>),
@@ -63,15 +63,15 @@ pub enum Heard {
 impl<const SLOTS: usize> Endpoint<SLOTS> {
     /// A host that says hello. The epoch must differ from the previous one, and not be 0.
     pub fn host(epoch: u32, baud: u32, now: Micros) -> Self {
-        Endpoint::new(Role::Host, 1, epoch, baud, now)
+        Endpoint::new(Role::Host, 0, 1, epoch, baud, now)
     }
 
-    /// A board with this many links, in no mesh, that says hello on the last of them.
-    pub fn board(links: u8, epoch: u32, baud: u32, now: Micros) -> Self {
-        Endpoint::new(Role::Node, links, epoch, baud, now)
+    /// A link of a board with this many links, in no mesh, that says hello.
+    pub fn board(link: u8, links: u8, epoch: u32, baud: u32, now: Micros) -> Self {
+        Endpoint::new(Role::Node, link, links, epoch, baud, now)
     }
 
-    fn new(role: Role, links: u8, epoch: u32, baud: u32, now: Micros) -> Self {
+    fn new(role: Role, port: u8, links: u8, epoch: u32, baud: u32, now: Micros) -> Self {
         const {
             assert!(SLOTS > 0, "an endpoint without a slot cannot say a word");
             assert!(SLOTS <= Token::MAX as usize, "each slot has a token");
@@ -81,7 +81,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             // No expression has this ID except by chance.
             network: 0,
             address: 0,
-            port: links.saturating_sub(1),
+            port,
             epoch,
             mtu: MAX_PACKET as u16,
         };
@@ -126,6 +126,12 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
     /// The version of the wire format that the other end speaks.
     pub fn version(&self) -> u8 {
         self.link.version()
+    }
+
+    /// The state of the link.
+    pub fn report(&self) -> LinkReport {
+        let waiting = self.outgoing.iter().filter(|outgoing| !outgoing.under_way).count();
+        self.link.report(false, waiting)
     }
 
     /// The packet counters.
@@ -260,7 +266,8 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         peer.map(Heard::Up)
     }
 
-    /// Processes a packet. A request is taken only if there is room for the response; the other end retransmits it.
+    /// Processes a packet. A request is taken only if there is room for the response; the other end retransmits it. A relayed one is always
+    /// taken, as two boards that relay to each other would otherwise wait for each other.
     fn packet_in(&mut self, mut packet: Option<Packet<BODY>>, now: Micros) -> Option<Heard> {
         if let (Some(cipher), Some(coming)) = (&self.cipher, &mut packet)
             && cipher.open(coming).is_none()
@@ -268,8 +275,8 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             packet = None;
         }
         let content = packet.as_ref().and_then(Packet::content);
-        let is_request = matches!(content, Some(Content::Request(_)));
-        if is_request && !self.has_room() {
+        let needs_room = matches!(content, Some(Content::Request(request)) if request.query != Query::Relay);
+        if needs_room && !self.has_room() {
             return None;
         }
         self.link.take();
@@ -284,6 +291,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         };
         let for_shell = match request.query {
             Query::Board(_) => true,
+            Query::Relay => self.identity.role == Role::Node,
             // A board in no mesh has no applications.
             Query::Application(_) => self.identity.role == Role::Host,
             _ => false,
@@ -450,8 +458,7 @@ impl<const SLOTS: usize> Subject for Endpoint<SLOTS> {
     }
 
     fn link_report(&self, link: u8) -> Option<LinkReport> {
-        let waiting = self.outgoing.iter().filter(|outgoing| !outgoing.under_way).count();
-        (link == self.identity.port).then(|| self.link.report(false, waiting))
+        (link == self.identity.port).then(|| self.report())
     }
 }
 

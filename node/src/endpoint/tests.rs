@@ -51,7 +51,7 @@ impl HostEnd {
     }
 
     fn without() -> Self {
-        HostEnd::new(Board::Without(Box::new(Endpoint::board(6, 9, BAUD, 0))))
+        HostEnd::new(Board::Without(Box::new(Endpoint::board(5, 6, 9, BAUD, 0))))
     }
 
     fn part_of(network: &str, address: Node) -> Self {
@@ -179,7 +179,7 @@ fn a_board_without_configuration_answers_all_that_a_router_answers() {
 #[test]
 fn packets_say_who_began_them() {
     let mut host: Host = Endpoint::host(0x1_2345, BAUD, 0);
-    let mut board: Endpoint<1> = Endpoint::board(6, 9, BAUD, 0);
+    let mut board: Endpoint<1> = Endpoint::board(5, 6, 9, BAUD, 0);
     let [first, first_of_board] = [host.next_number, board.next_number];
     for number in [first, first.wrapping_add(1)] {
         let header = host.packet(4, &datagram(b"x")).unwrap().header;

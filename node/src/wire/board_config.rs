@@ -182,6 +182,28 @@ impl BoardConfig {
         config
     }
 
+    /// A config as it is relayed: without the zeros before its CRC.
+    pub fn shorten(config: &[u8; CONFIG_BYTES]) -> Vec<u8, CONFIG_BYTES> {
+        let (fields, crc) = config.split_at(EXPRESSION_END);
+        let end = fields.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        // Cannot fail: it is shorter than the config.
+        let mut bytes = Vec::from_slice(fields.get(..end).unwrap_or(&[])).unwrap_or_default();
+        let _ = bytes.extend_from_slice(crc);
+        bytes
+    }
+
+    /// The config that was [shortened](Self::shorten) to these bytes; `None` if they are too few or too many.
+    pub fn lengthen(bytes: &[u8]) -> Option<[u8; CONFIG_BYTES]> {
+        let (fields, crc) = bytes.split_last_chunk::<4>()?;
+        let mut config = [0; CONFIG_BYTES];
+        config
+            .get_mut(..EXPRESSION_END)?
+            .get_mut(..fields.len())?
+            .copy_from_slice(fields);
+        *config.last_chunk_mut()? = *crc;
+        Some(config)
+    }
+
     /// Parses a config. Its network is parsed by [`network`](Self::network).
     pub fn read(config: &[u8; CONFIG_BYTES]) -> Result<Self, BadConfig> {
         let &[m0, m1, m2, m3, version, expression, name, options, ref rest @ ..] = config;
@@ -347,6 +369,24 @@ mod tests {
     fn erased_flash_is_no_config() {
         assert_eq!(BoardConfig::read(&[0xff; CONFIG_BYTES]), Err(BadConfig::Missing));
         assert_eq!(BoardConfig::read(&[0; CONFIG_BYTES]), Err(BadConfig::Missing));
+    }
+
+    #[test]
+    fn a_shortened_config_is_the_same_one() {
+        for config in [
+            config().write(),
+            BoardConfig::new("ring(3)", 1).unwrap().write(),
+            [0; CONFIG_BYTES],
+            [0xff; CONFIG_BYTES],
+        ] {
+            let short = BoardConfig::shorten(&config);
+            assert_eq!(BoardConfig::lengthen(&short), Some(config));
+            assert!(short.len() <= CONFIG_BYTES);
+        }
+        let plain = BoardConfig::new("ring(3)", 1).unwrap().write();
+        assert_eq!(BoardConfig::shorten(&plain).len(), EXPRESSION + "ring(3)".len() + 4);
+        assert_eq!(BoardConfig::lengthen(&[1; 3]), None);
+        assert_eq!(BoardConfig::lengthen(&[1; CONFIG_BYTES + 1]), None);
     }
 
     #[test]

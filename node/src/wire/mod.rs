@@ -12,6 +12,7 @@
 //!   [`Undeliverable`], [`Request`], [`Response`] or [`Flooded`];
 //! - what requests and responses carry: [`TraceRecord`]s, [`NodeReport`], [`RouterCounters`], [`LinkReport`], and for the board
 //!   around a node [`Command`], [`Status`], [`CommandResult`], [`TrafficReport`], and for its next image [`UpdatePlan`], [`Block`], [`UpdateState`];
+//! - what boards without a config pass on: [`relay_step`];
 //! - [`BoardConfig`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
 
 mod application;
@@ -30,6 +31,7 @@ mod offer;
 mod packet;
 mod rate_change;
 mod rates;
+mod relay;
 mod report;
 mod request;
 mod tag;
@@ -66,6 +68,9 @@ pub(crate) use packet::ONE_BYTE_HOPS;
 pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId, PacketOf};
 pub use rate_change::{RATE_STEPS, RateMessage, StepSet, steps_above};
 pub use rates::{BAUD_RATES, DEFAULT_BAUD, UartClock, default_host_baud, rates_agree};
+pub use relay::{
+    MAX_RELAY_ENTRIES, RELAY_HERE, RelayStep, relay_arrivals, relay_request, relay_response, relay_step, relayed,
+};
 pub use report::{BoardInfo, LinkFault, LinkReport, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};
 pub(crate) use tag::{Nonce, Tagged};

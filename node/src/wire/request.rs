@@ -20,6 +20,8 @@ pub enum Query {
     ClearCounters,
     /// A request to an application. The response begins with an [`AppStatus`](super::AppStatus).
     Application(AppPort),
+    /// Another request, which boards without a config pass on along a list of ports: [`relay_step`](super::relay_step).
+    Relay,
     /// A request to the board around the node: a [`Command`](super::Command) of this number.
     Board(u8),
 }
@@ -41,6 +43,7 @@ impl Query {
             Query::Link => 4,
             Query::ClearCounters => 5,
             Query::Application(_) => APPLICATION,
+            Query::Relay => 7,
             Query::Board(number) => BOARD.saturating_add(number),
         }
     }
@@ -62,6 +65,7 @@ impl Query {
             3 => Query::Counters,
             4 => Query::Link,
             5 => Query::ClearCounters,
+            7 => Query::Relay,
             BOARD.. => Query::Board(number - BOARD),
             _ => return None,
         })
@@ -97,6 +101,9 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
+    /// The number of bytes before the payload, but for requests to applications.
+    pub const PREFIX: usize = 5;
+
     /// A query that was sent at a time, with its payload.
     pub const fn new(query: Query, asked: u32, payload: &'a [u8]) -> Self {
         Request { query, asked, payload }

@@ -30,7 +30,7 @@ impl HostEnd {
             endpoint: if host {
                 Endpoint::host(1, 1_000_000, 0)
             } else {
-                Endpoint::board(6, 1, 1_000_000, 0)
+                Endpoint::board(5, 6, 1, 1_000_000, 0)
             },
             stranger: Link::welcoming(identity, 1_000_000, 0),
             next_token: 0,

@@ -1,5 +1,6 @@
 //! Two nodes on pipes: the runner on a host, with nothing of a board.
 
+mod relay;
 #[cfg(feature = "defmt")]
 #[path = "../../../host-sim/process/src/silent_log.rs"]
 mod silent_log;
@@ -164,7 +165,6 @@ fn a_cut_pipe_is_noticed_and_garbage_harms_nothing() {
 fn a_board_without_configuration_takes_one_and_restarts() {
     let (mut world, slots) = (World::default(), Slots::blank());
     let ([one, _], _, cable) = cables();
-    let silent = one[0].1.clone();
     let seen = world.start(&slots, one, |_| async {
         unreachable!("there is no mesh for a program")
     });
@@ -187,10 +187,6 @@ fn a_board_without_configuration_takes_one_and_restarts() {
     }
     world.run_until(SECOND, || seen.restart.borrow().is_some());
     assert_eq!(*seen.restart.borrow(), Some(Restart::Reconfigured));
-    assert!(
-        silent.drain().is_empty(),
-        "a board without configuration is silent on its links"
-    );
 
     // After the restart it is node 1.
     let mut world = World::default();

@@ -163,6 +163,14 @@ impl Slots {
         Slots(Rc::new(RefCell::new([[0xff; 1_024]; 2])))
     }
 
+    /// As flashed from outside.
+    #[cfg(feature = "keys")]
+    pub(crate) fn holding(bytes: &[u8]) -> Self {
+        let slots = Slots::blank();
+        slots.0.borrow_mut()[0][..bytes.len()].copy_from_slice(bytes);
+        slots
+    }
+
     /// With a configuration that counts.
     pub(crate) fn configured(board_config: &[u8; CONFIG_BYTES]) -> Self {
         let slots = Slots::blank();
@@ -232,11 +240,21 @@ impl World {
         cables: Cables,
         program: impl FnOnce(Mesh<'static>) -> F + 'static,
     ) -> Seen {
+        self.start_board(Board::default(), slots, cables, program)
+    }
+
+    pub(crate) fn start_board<F: Future<Output = ()>>(
+        &mut self,
+        board: Board,
+        slots: &Slots,
+        cables: Cables,
+        program: impl FnOnce(Mesh<'static>) -> F + 'static,
+    ) -> Seen {
         let start: Start = Store::new(slots.clone()).start(1);
         let mut shared: Option<&'static Shared> = None;
         let node: &'static Runner<Time, ThreePorts> = Runner::start(
             self.time.clone(),
-            Board::default(),
+            board,
             NoImages,
             &start,
             |node| Box::leak(Box::new(node)),

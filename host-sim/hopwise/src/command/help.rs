@@ -17,7 +17,7 @@ const GROUPS: [(&str, &str); 6] = [
     ("Simulation", "emulate cost sim load clock experiment report view"),
     (
         "Boards",
-        "mesh board plan check doctor flash update sign about capture bench node new-app",
+        "mesh board plan check adopt doctor flash update sign about capture bench node new-app",
     ),
     ("A running mesh", "ping trace counters send request listen bridge"),
     ("The command itself", "completions man"),
@@ -80,7 +80,7 @@ mod tests {
             with.map(|command| command.get_name().to_string()).collect()
         };
         let images = [
-            "tour", "emulate", "cost", "clock", "check", "doctor", "flash", "update", "capture", "bench",
+            "tour", "emulate", "cost", "clock", "check", "adopt", "doctor", "flash", "update", "capture", "bench",
         ];
         assert_eq!(with("images"), images);
         assert_eq!(with("repo"), [&["tour", "play"], &images[1..], &["new-app"]].concat());

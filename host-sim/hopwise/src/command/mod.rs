@@ -1,6 +1,7 @@
 //! The `hopwise` command: one file a subcommand, from arguments to output.
 
 mod about;
+mod adopt;
 mod advice;
 mod assign;
 mod bench;
@@ -142,6 +143,8 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Whether boards are wired as planned, and which cable to move where if not
     Check(WithFirmware<check::CheckArgs>),
+    /// Explores boards without a config that are wired anyhow, recognises their network, and brings it up
+    Adopt(WithFirmware<adopt::AdoptArgs>),
     /// Examines one board: clock, baud rate, flash, links, watchdog and stack, and writes a report
     Doctor(WithFirmware<doctor::DoctorArgs>),
     /// Flashes the image and the configuration into all boards of a mesh, through probe-rs
@@ -247,6 +250,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, CliError> {
         Command::Board(args) => done(board::run(args)),
         Command::Plan(args) => done(plan::run(args)),
         Command::Check(with) => check::run(&with.args, &with.repository.or(said)),
+        Command::Adopt(with) => adopt::run(&with.args, &with.repository.or(said)),
         Command::Doctor(with) => doctor::run(&with.args, &with.repository.or(said)),
         Command::Flash(with) => flash::run(&with.args, &with.repository.or(said)),
         Command::Update(with) => update::run(&with.args, &with.repository.or(said)),

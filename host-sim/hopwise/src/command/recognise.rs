@@ -1,4 +1,3 @@
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -54,9 +53,24 @@ fn show(found: &Recognised) -> Result<(), CliError> {
         };
         let number = |node: usize| found.part.as_ref().map_or(node, |part| part[node]);
         if found.verdict == "almost" {
-            show_differences(out, found, network, |node| {
-                mapping.iter().position(|&at| at == node).map(number)
-            })?;
+            let all = counted((nodes + found.missing_boards.len()) as u64, "board");
+            let cables = counted(found.missing_cables.len() as u64, "cable");
+            let wrong = found.wrong_cables.len();
+            writeln!(
+                out,
+                "{nodes} nodes and {edges} links: almost {network}, {nodes} of {all}, {cables} missing, {wrong} wrong."
+            )?;
+            if !found.also.is_empty() {
+                writeln!(out, "It is as near to {}.", listed(&found.also))?;
+            }
+            let board = |node| mapping.iter().position(|&at| at == node).map(number);
+            let network: Option<Network> = network.parse().ok();
+            for line in network
+                .iter()
+                .flat_map(|network| differences(found, network, board, |board| format!("board {board}")))
+            {
+                writeln!(out, "{line}")?;
+            }
         } else {
             writeln!(out, "{nodes} nodes and {edges} links: this is {network}.")?;
             if !found.also.is_empty() {
@@ -69,28 +83,13 @@ fn show(found: &Recognised) -> Result<(), CliError> {
     })
 }
 
-/// What to plug and unplug; `board` is the board that is a node of the network.
-fn show_differences(
-    out: &mut dyn Write,
+/// What to plug and unplug. `board` is the board that is a node of the network, and `plug` says where a cable can be plugged at a board.
+pub(super) fn differences(
     found: &Recognised,
-    network: &str,
+    network: &Network,
     board: impl Fn(usize) -> Option<usize>,
-) -> io::Result<()> {
-    let Recognised { nodes, edges, .. } = *found;
-    let all = nodes + found.missing_boards.len();
-    writeln!(
-        out,
-        "{nodes} nodes and {edges} links: almost {network}, {nodes} of {}, {} missing, {} wrong.",
-        counted(all as u64, "board"),
-        counted(found.missing_cables.len() as u64, "cable"),
-        found.wrong_cables.len()
-    )?;
-    if !found.also.is_empty() {
-        writeln!(out, "It is as near to {}.", listed(&found.also))?;
-    }
-    let Ok(network) = network.parse::<Network>() else {
-        return Ok(());
-    };
+    mut plug: impl FnMut(usize) -> String,
+) -> Vec<String> {
     let network = network.unchecked();
     let neighbor = |node: usize, port| network.neighbor(node as Node, port).map(|near| near as usize);
     let ports = |node: usize| 0..network.degree(node as Node);
@@ -98,18 +97,18 @@ fn show_differences(
         Some(port) => format!("node {from} port {port}"),
         None => format!("node {from}"),
     };
-    let named =
-        |node: usize| board(node).map_or(format!("the board for node {node}"), |board| format!("board {board}"));
+    let mut place = |node: usize| board(node).map_or(format!("the board for node {node}"), &mut plug);
+    let mut lines = Vec::new();
     for &node in &found.missing_boards {
-        let neighbors = listed(ports(node).filter_map(|port| neighbor(node, port)).map(&named));
-        writeln!(out, "No board is node {node}, which has cables to {neighbors}.")?;
+        let neighbors = listed(ports(node).filter_map(|port| neighbor(node, port)).map(&mut place));
+        lines.push(format!("No board is node {node}, which has cables to {neighbors}."));
     }
     for &(u, v) in &found.missing_cables {
-        let (a, b, from, to) = (named(u), named(v), end(u, v), end(v, u));
-        writeln!(out, "One cable would be between {from} and {to}: plug {a} to {b}.")?;
+        let (a, b, from, to) = (place(u), place(v), end(u, v), end(v, u));
+        lines.push(format!("One cable would be between {from} and {to}: plug {a} to {b}."));
     }
     for (a, b) in &found.wrong_cables {
-        writeln!(out, "No cable would be between board {a} and board {b}: unplug it.")?;
+        lines.push(format!("No cable would be between board {a} and board {b}: unplug it."));
     }
-    Ok(())
+    lines
 }

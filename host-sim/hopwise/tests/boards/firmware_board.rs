@@ -29,8 +29,8 @@ fn a_board_says_what_is_wrong_with_its_configuration() {
         assert_eq!(status.board, "nucleo-f446re");
         let line = format!("not part of a mesh: {expected:?}");
         assert!(rig.log().iter().any(|entry| entry.text == line), "{line}");
-        // Silent on its links.
-        assert_eq!(rig.world.boards()[0].traffic(0).sent, 0, "{expected:?}");
+        // It says hello on its links, to be found by other boards without a config.
+        assert!(rig.world.boards()[0].traffic(0).sent > 0, "{expected:?}");
         let broadcast = BoardRequest::command(0, &Command::Broadcast(b"x"));
         assert_eq!(rig.ask_one::<CommandResult>(broadcast), CommandResult::NotConfigured);
     }
@@ -193,5 +193,5 @@ fn the_image_keeps_its_budgets() {
     println!("nucleo-f446re: {flash} bytes of flash, {ram} bytes of RAM");
     // 9 KiB of them are receive rings: two milliseconds at the fastest rate of each port.
     assert!(ram <= 38 * 1024, "{ram} bytes of static RAM");
-    assert!(flash <= 180 * 1024, "{flash} bytes of flash");
+    assert!(flash <= 182 * 1024, "{flash} bytes of flash");
 }

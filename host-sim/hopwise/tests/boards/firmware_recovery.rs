@@ -83,7 +83,6 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
     let fault = status.fault.unwrap_or_default();
     assert!(fault.starts_with("fault at "), "{fault}");
     rig.assert_rhythm("**..**..**..**..");
-    assert_eq!(rig.world.boards()[0].traffic(LINKS[0]).sent, 0, "silent on its links");
     // Neither time nor a restart ends it.
     rig.run_for(15 * SECOND);
     rig.command(0, &Command::Restart);

@@ -14,7 +14,7 @@ macro_rules! transcripts {
     };
 }
 
-transcripts!(basics check clock collective doctor emulate experiment files load_sweep processes refusals report repository rig sim view);
+transcripts!(adopt basics check clock collective doctor emulate experiment files load_sweep processes refusals report repository rig sim view);
 
 /// Follows all cases of a file, with the images that it needs.
 fn follow(file: &str, text: &str) {

@@ -57,10 +57,25 @@ pub fn change_configs(
         }
         boards.wait(LOOK);
     }
-    let mut late = changed.clone();
+    confirm_configs(boards, &wanted, &changed)?;
+    let seconds = (boards.elapsed() - begin).as_secs_f64();
+    Ok(ConfigsReport {
+        boards: nodes.len(),
+        changed: changed.len(),
+        seconds,
+    })
+}
+
+/// Waits until nodes are back with their new configs, and has them kept.
+pub(crate) fn confirm_configs(
+    boards: &mut dyn Boards,
+    wanted: &BTreeMap<u64, [u8; CONFIG_BYTES]>,
+    changed: &[u64],
+) -> Result<(), CannotChange> {
+    let mut late = changed.to_vec();
     for _ in 0..LOOKS {
         boards.wait(LOOK);
-        let others = differing(boards, &wanted, &late);
+        let others = differing(boards, wanted, &late);
         late = [others.differ, others.silent].concat();
         if late.is_empty() {
             break;
@@ -69,7 +84,7 @@ pub fn change_configs(
     if !late.is_empty() {
         return Err(CannotChange::NotBack(late));
     }
-    let mut on_trial = changed.clone();
+    let mut on_trial = changed.to_vec();
     for _ in 0..LOOKS {
         let _: Vec<Option<CommandResult>> = ask(boards, &on_trial, &Command::KeepConfig);
         boards.wait(LOOK);
@@ -80,16 +95,11 @@ pub fn change_configs(
         on_trial.retain(|_| !kept.next().unwrap_or(false));
         if on_trial.is_empty() {
             // One that has gone back to its old config is not on trial either.
-            let others = differing(boards, &wanted, &changed);
-            if !others.differ.is_empty() {
-                return Err(CannotChange::NotKept(others.differ));
-            }
-            let seconds = (boards.elapsed() - begin).as_secs_f64();
-            return Ok(ConfigsReport {
-                boards: nodes.len(),
-                changed: changed.len(),
-                seconds,
-            });
+            let others = differing(boards, wanted, changed);
+            return match others.differ.is_empty() {
+                true => Ok(()),
+                false => Err(CannotChange::NotKept(others.differ)),
+            };
         }
     }
     Err(CannotChange::NotKept(on_trial))

@@ -19,6 +19,7 @@ use hopwise_node::wire::{Command, CommandResult, UpdatePhase, UpdateState, VERSI
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub(crate) use configs::confirm_configs;
 pub use configs::{CannotChange, ConfigsReport, change_configs};
 pub use package::{BadPackage, Linked, Package, hex};
 

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::Path;
 
-use hopwise_node::boot::{HASH_BYTES, RECORD};
+use hopwise_node::boot::RECORD;
 use hopwise_node::signature::{SEED_BYTES, SIGNATURE_BYTES, Signature, sign};
 use hopwise_node::store::Slot;
 use hopwise_node::wire::{BLOCK, Block, UpdatePlan, VERSION, crc32c};
@@ -106,8 +106,8 @@ fn in_words(slot: Slot) -> &'static str {
 }
 
 /// As people read it.
-pub fn hex(hash: &[u8; HASH_BYTES]) -> String {
-    digits(hash)
+pub fn hex(bytes: &[u8]) -> String {
+    digits(bytes)
 }
 
 fn digits(bytes: &[u8]) -> String {

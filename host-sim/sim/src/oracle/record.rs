@@ -51,6 +51,7 @@ impl Service {
             Service::Query(Query::Link) => "link",
             Service::Query(Query::ClearCounters) => "clear-counters",
             Service::Query(Query::Application(_)) => "application",
+            Service::Query(Query::Relay) => "relay",
             Service::Query(Query::Board(_)) => "board",
         }
     }

@@ -41,7 +41,7 @@ pub(super) fn is_response(network: &Network, links: usize, asked: &Requested, wi
             report.is_some() == asked
         }),
         Query::ClearCounters => response.is_empty(),
-        Query::Application(_) | Query::Board(_) => false,
+        Query::Application(_) | Query::Relay | Query::Board(_) => false,
     }
 }
 
