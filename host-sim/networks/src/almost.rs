@@ -154,41 +154,45 @@ impl Similar<'_> {
         let sorted = Sorted::new(target.graph.clone(), network.vertex_transitive());
         let alone = |&node: &usize| sorted.is_first_of_cell(node);
         let firsts: Vec<usize> = (0..target.graph.nodes()).filter(alone).collect();
-        let mut max_missing = target.graph.edges() / TOLERANCE;
+        let mut best: Option<Recognised> = None;
         for view in views.iter().take(if self.max_wrong == 0 { 1 } else { all_views }) {
-            let mut best = None;
             for &root in view.central.iter().step_by(7).take(roots) {
                 let mut places = firsts.clone();
                 places.sort_by_cached_key(|&place| target.unlike(place, &view.certain, root));
                 for place in places.into_iter().take(all_places) {
-                    let search = |max_missing| {
+                    let search = |max_missing, max_wrong| {
                         let wanted = Wanted {
                             certain: &view.certain,
                             doubtful: &view.doubtful,
                             root: (root, place),
                             target: &target,
                             balls: &balls,
-                            max_wrong: self.max_wrong,
+                            max_wrong,
                             max_missing,
                             max_dead_ends,
                         };
                         Some(self.differences(network, &target.graph, embed(&wanted, stop)?))
                     };
-                    while let Some(found) = search(max_missing) {
-                        let fewer = found.missing_cables.len().checked_sub(1);
-                        best = Some(found);
-                        let Some(fewer) = fewer else {
-                            return best;
+                    loop {
+                        // From here on only what is nearer counts.
+                        let lacking = best
+                            .as_ref()
+                            .map(|best| (best.missing_cables.len(), best.wrong_cables.len()));
+                        let (max_missing, max_wrong) = match lacking {
+                            None => (target.graph.edges() / TOLERANCE, self.max_wrong),
+                            Some((0, 0)) => return best,
+                            Some((0, wrong)) => (0, wrong - 1),
+                            Some((missing, _)) => (missing - 1, self.max_wrong),
                         };
-                        max_missing = fewer;
+                        match search(max_missing, max_wrong) {
+                            Some(nearer) => best = Some(nearer),
+                            None => break,
+                        }
                     }
                 }
             }
-            if best.is_some() {
-                return best;
-            }
         }
-        None
+        best
     }
 
     fn differences(&self, network: &Network, whole: &Graph, mapping: Vec<usize>) -> Recognised {
