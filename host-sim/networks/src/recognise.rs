@@ -93,7 +93,7 @@ pub fn recognise(graph: Graph) -> Recognised {
     }
 }
 
-/// As [`recognise`], and if it is none, which network the graph [almost](crate::almost::almost) is, if that is found within the time. If the
+/// As [`recognise`], and if it is none, which network the graph [`almost`] is, if that is found within the time. If the
 /// graph falls into parts, the largest is looked at.
 pub fn recognise_nearly(graph: Graph, limit: Duration) -> Recognised {
     let part = Some(graph.largest_part()).filter(|part| part.len() < graph.nodes());
