@@ -49,7 +49,9 @@ fn public_interfaces_are_as_listed() {
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let kept = entries.filter(|path| path.file_stem().is_none_or(|name| name != "tests"));
-    kept.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] })
+    let found = kept.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
+    found
+        .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
         .collect()
 }
 
