@@ -487,6 +487,12 @@ impl Script {
                 let heard = self.stranger(whose).heard.iter();
                 return counted(heard.filter(|heard| heard.header.number == number(of)).count());
             }
+            // The numbers of the packets of a source, in their order.
+            ("heard-from", [source]) => {
+                let from = self.stranger(whose).heard.iter();
+                let from = from.filter(|heard| heard.header.source.to_string() == *source);
+                return list(from.map(|heard| number_text(heard.header.number)), " / ");
+            }
             ("heard-of-kind", [kind]) => {
                 let heard = self.stranger(whose).heard.iter();
                 return counted(heard.filter(|heard| kebab(heard.header.kind) == *kind).count());
